@@ -1,0 +1,41 @@
+# Two commands do everything: `make tour` shows the program at work, `make test` runs all its tests.
+.PHONY: help tour test check bench docs setup setup-test clean
+.DEFAULT_GOAL := help
+BIN := .venv/bin
+
+help:
+	@echo "make tour   see the main job done in small (installs what it needs into .venv)"
+	@echo "make test   run everything: lint, types, all tests (installs what it needs)"
+	@echo "make check  lint, types and the fast tests, for daily work"
+	@echo "make bench  the benchmarks, each printing a ratio to its peer or limit"
+	@echo "make docs   write the generated pages anew"
+
+setup:
+	@tools/setup.sh tour plots,llm 2000
+
+setup-test:
+	@tools/system.sh
+	@tools/setup.sh test test 3000
+
+tour: setup
+	@$(BIN)/deadpan tour
+
+test: setup-test
+	@$(BIN)/deadpan models pull all
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/python -m pytest --durations=10
+
+check: setup-test
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/python -m pytest -m "not slow"
+
+bench: setup-test
+	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+docs: setup-test
+	@$(BIN)/python tools/reference.py
+
+clean:
+	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,65 @@
+"""Files as they are published: plain, .gz, .bz2, .xz or .zip, opened alike and never taken as whole when cut."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import zipfile
+import zlib
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, cast
+
+from deadpan.errors import DataError
+
+PACKED = (".bz2", ".gz", ".xz", ".zip")
+
+
+@contextmanager
+def open_bytes(path: Path) -> Iterator[IO[bytes]]:
+    """The unpacked bytes of a file; damage found while reading is a DataError that names it."""
+    try:
+        with _opened(path) as file:
+            yield file
+    except FileNotFoundError:
+        raise DataError(f"{path}: no such file") from None
+    except IsADirectoryError:
+        raise DataError(f"{path}: is a folder, a file was expected") from None
+    except (EOFError, lzma.LZMAError, zlib.error, zipfile.BadZipFile, gzip.BadGzipFile) as bad:
+        raise DataError(f"{path}: damaged or cut off ({bad}); fetch it again") from None
+    except OSError as bad:
+        if bad.errno is None:  # bz2 reports bad data as an OSError without a number
+            raise DataError(f"{path}: damaged or not what its name says ({bad}); fetch it again") from None
+        raise
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    suffix = path.suffix
+    if suffix == ".zip":
+        with zipfile.ZipFile(path) as archive:
+            names = [n for n in archive.namelist() if not n.endswith("/") and not n.startswith("__MACOSX")]
+            if len(names) != 1:
+                raise DataError(f"{path}: holds {len(names)} files, one was expected; unpack it first")
+            with archive.open(names[0]) as member:
+                yield member
+        return
+    openers = {".bz2": bz2.open, ".gz": gzip.open, ".xz": lzma.open}
+    if suffix in openers:
+        with openers[suffix](path, "rb") as file:
+            yield cast("IO[bytes]", file)
+    else:
+        with path.open("rb") as file:
+            yield file
+
+
+def blocks(file: IO[bytes], size: int = 1 << 20) -> Iterator[bytes]:
+    """A file block by block, the next one unpacked by a second thread while this one is used."""
+    with ThreadPoolExecutor(1) as reader:
+        ahead = reader.submit(file.read, size)
+        while block := ahead.result():
+            ahead = reader.submit(file.read, size)
+            yield block

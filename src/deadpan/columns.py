@@ -1,0 +1,97 @@
+"""Records to Arrow columns and back: columns where millions flow, records where people read."""
+
+from __future__ import annotations
+
+import json
+import types
+from collections.abc import Mapping, Sequence
+from dataclasses import is_dataclass
+from itertools import accumulate, chain
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, TypeVar, Union, get_args, get_origin
+
+from deadpan.fields import field_names, field_types
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+R = TypeVar("R")
+
+
+def arrow_schema(kind: type[Any]) -> pa.Schema:
+    """The columns of a record type. Open-ended mappings become JSON text, since their keys differ by row."""
+    import pyarrow as pa
+
+    return pa.schema([(name, _arrow_type(hint)) for name, hint in field_types(kind).items()])
+
+
+def _arrow_type(hint: Any) -> pa.DataType:
+    import pyarrow as pa
+
+    hint = _not_none(hint)
+    if is_dataclass(hint) and isinstance(hint, type):
+        return pa.struct([(name, _arrow_type(part)) for name, part in field_types(hint).items()])
+    if get_origin(hint) is tuple:
+        return pa.list_(_arrow_type(get_args(hint)[0]))
+    simple = {bool: pa.bool_(), int: pa.int64(), float: pa.float64()}
+    return simple.get(hint, pa.string())
+
+
+def _not_none(hint: Any) -> Any:
+    """`bool` of `bool | None`: every Arrow column may hold nulls."""
+    if get_origin(hint) in (Union, types.UnionType):
+        return next(part for part in get_args(hint) if part is not type(None))
+    return hint
+
+
+def _is_json(hint: Any) -> bool:
+    """Mappings, the only types here that Arrow has no fixed shape for."""
+    origin = get_origin(hint)
+    return isinstance(origin, type) and issubclass(origin, Mapping)
+
+
+def records_to_batch(records: Sequence[R], kind: type[R], schema: pa.Schema) -> pa.RecordBatch:
+    """Columns of some records."""
+    import pyarrow as pa
+
+    arrays = [
+        _to_array(list(map(attrgetter(name), records)), hint) for name, hint in field_types(kind).items()
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _to_array(values: list[Any], hint: Any) -> pa.Array:
+    import pyarrow as pa
+
+    hint = _not_none(hint)
+    if is_dataclass(hint) and isinstance(hint, type):
+        names = field_types(hint)
+        parts = [_to_array(list(map(attrgetter(name), values)), part) for name, part in names.items()]
+        return pa.StructArray.from_arrays(parts, fields=list(_arrow_type(hint)))
+    if get_origin(hint) is tuple:
+        offsets = pa.array([0, *accumulate(map(len, values))], pa.int32())
+        flat = _to_array(list(chain.from_iterable(values)), get_args(hint)[0])
+        return pa.ListArray.from_arrays(offsets, flat, type=_arrow_type(hint))
+    if _is_json(hint):
+        values = [json.dumps(dict(v), ensure_ascii=False, allow_nan=False) if v else "{}" for v in values]
+    return pa.array(values, _arrow_type(hint))
+
+
+def batch_to_records(batch: pa.RecordBatch, kind: type[R]) -> list[R]:
+    """The records a batch of columns holds."""
+    hints = field_types(kind)
+    columns = [_from_array(batch.column(name), hints[name]) for name in field_names(kind)]
+    return [kind(*row) for row in zip(*columns, strict=True)]
+
+
+def _from_array(array: pa.Array, hint: Any) -> list[Any]:
+    hint = _not_none(hint)
+    if is_dataclass(hint) and isinstance(hint, type):
+        parts = [_from_array(array.field(i), part) for i, part in enumerate(field_types(hint).values())]
+        return [hint(*row) for row in zip(*parts, strict=True)]
+    if get_origin(hint) is tuple:
+        flat = _from_array(array.flatten(), get_args(hint)[0])
+        ends = list(accumulate(array.value_lengths().fill_null(0).to_pylist()))
+        return [tuple(flat[start:end]) for start, end in zip([0, *ends], ends, strict=False)]
+    values: list[Any] = array.to_pylist()
+    return [json.loads(value) for value in values] if _is_json(hint) else values

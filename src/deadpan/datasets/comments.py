@@ -1,0 +1,99 @@
+"""SARC's comments.json: one huge table of id -> comment, read as a stream."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from collections.abc import Container, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from deadpan.archives import blocks, open_bytes
+from deadpan.errors import DataError
+
+CHUNK = 1 << 20
+LONGEST_ENTRY = 64 << 20  # past this a missing bracket, not a long comment, is the likely cause
+_GAP = re.compile(r"[ \t\r\n]*")
+_DECODER = json.JSONDecoder()
+
+
+def read_comments(path: Path, needed: Container[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(id, comment) of the needed ids, in the order of the file; never more than a few MB in memory."""
+    with open_bytes(path) as file:
+        for key, value in _Entries(path, file):
+            if key in needed:
+                yield key, value
+
+
+class _Entries:
+    """The entries of a JSON object that need not fit in memory."""
+
+    def __init__(self, path: Path, file: IO[bytes]) -> None:
+        self.path = path
+        self.blocks = blocks(file, CHUNK)
+        self.text = ""
+        self.at = 0
+        self.read = 0
+        self.ended = False
+        self.decode = codecs.getincrementaldecoder("utf-8")().decode
+
+    def __iter__(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        if self._next() != "{":
+            raise DataError(f"{self.path}: not a comments.json: expected an object of id -> comment")
+        self.at += 1
+        if self._next() == "}":
+            return
+        while True:
+            yield self._entry()
+            mark = self._next()
+            if mark == "}":
+                return
+            if mark != ",":
+                raise self._broken("expected a comma between comments")
+            self.at += 1
+
+    def _entry(self) -> tuple[str, dict[str, Any]]:
+        key = self._value()
+        if not isinstance(key, str) or self._next() != ":":
+            raise self._broken("expected an id and a colon")
+        self.at += 1
+        value = self._value()
+        if not isinstance(value, dict):
+            raise self._broken(f"expected an object for comment {key!r}")
+        return key, value
+
+    def _next(self) -> str:
+        """The next character that is not white space."""
+        while True:
+            self.at = _GAP.match(self.text, self.at).end()  # type: ignore[union-attr]
+            if self.at < len(self.text):
+                return self.text[self.at]
+            self._more()
+
+    def _value(self) -> Any:
+        while True:
+            self._next()
+            try:
+                value, self.at = _DECODER.raw_decode(self.text, self.at)
+                return value
+            except json.JSONDecodeError as bad:
+                if len(self.text) - self.at > LONGEST_ENTRY:
+                    raise self._broken(bad.msg) from None
+                self._more()
+
+    def _more(self) -> None:
+        if self.ended:
+            raise DataError(f"{self.path}: cut off after {self.read:,} bytes; fetch it again")
+        chunk = next(self.blocks, b"")
+        self.ended = not chunk
+        self.read += len(chunk)
+        try:
+            self.text = self.text[self.at :] + self.decode(chunk, self.ended)
+        except UnicodeDecodeError:
+            raise self._broken("not UTF-8 text") from None
+        self.at = 0
+
+    def _broken(self, why: str) -> DataError:
+        place = self.read - len(self.text) + self.at
+        return DataError(f"{self.path}: not a comments.json near byte {place:,}: {why}")

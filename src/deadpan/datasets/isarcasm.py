@@ -1,0 +1,126 @@
+"""iSarcasm: tweets their own authors called sarcastic. The release is ids; texts must be brought along."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+from deadpan.datasets.labels import BINARY, Words, label_of
+from deadpan.datasets.reader import Found, Release, ReleaseFile
+from deadpan.datasets.rows import Row, column_names, csv_rows, json_lines
+from deadpan.datasets.tabular import TabularReader, key
+from deadpan.errors import DataError
+from deadpan.records import Example
+
+_IDS = {"id": ("tweet_id",), "label": ("sarcasm_label",), "type": ("sarcasm_type",)}
+_TEXT = {"text": ("text", "tweet"), "label": ("sarcasm_label",)}
+_JOINED = {"id": ("tweet_id", "id"), "text": ("text", "tweet")}
+
+
+class ISarcasm(TabularReader):
+    """Reads files of texts, or joins the official ids with `text`, a CSV or JSON lines of tweet_id and text.
+
+    `ids_only` reads labels and types where nobody has the texts: the examples are empty but can be counted.
+    """
+
+    release: ClassVar[Release] = Release(
+        title="iSarcasm",
+        citation="Oprea and Magdy (2020), iSarcasm: A Dataset of Intended Sarcasm, ACL",
+        url="https://github.com/silviu-oprea/iSarcasm",
+        licence="not stated",
+        language="en",
+        platform="Twitter",
+        label_kind="author",
+        folder="isarcasm",
+        files=(
+            ReleaseFile(("isarcasm_train.csv",), "train"),
+            ReleaseFile(("isarcasm_test.csv",), "test"),
+            ReleaseFile(("train_text.csv",), "train"),
+            ReleaseFile(("test_text.csv",), "test"),
+        ),
+    )
+    # The README says non_sarcastic, the files say not_sarcastic.
+    words: ClassVar[Words] = {
+        **BINARY,
+        "sarcastic": True,
+        "not_sarcastic": False,
+        "non_sarcastic": False,
+    }
+
+    def __init__(
+        self,
+        name: str,
+        data: Path | None = None,
+        *,
+        strip: bool = True,
+        text: Path | None = None,
+        ids_only: bool = False,
+    ) -> None:
+        super().__init__(name, data, strip=strip)
+        self.text = text
+        self.ids_only = ids_only
+
+    def found(self) -> list[Found]:
+        """The files of ids where these are asked for, else the files of texts."""
+        files = super().found()
+        ids = [file for file in files if "tweet_id" in column_names(file.path, self.cure)]
+        if self.text is not None or self.ids_only:
+            if not ids:
+                raise DataError(f"{self.name}: no file of ids in {self.data}; {self.cure}")
+            return ids
+        texts = [file for file in files if file not in ids]
+        if not texts:
+            raise DataError(
+                f"{ids[0].path}:1: tweet ids only, so there is no text to read; bring the texts with "
+                "--text FILE (CSV or JSON lines of tweet_id and text), or count labels with --ids-only"
+            )
+        covered = {file.split for file in texts}
+        return [file for file in files if file not in ids or file.split not in covered]
+
+    def rows(self, file: Found) -> Iterator[Row]:
+        """Rows with their text, where there is one."""
+        if "tweet_id" not in column_names(file.path, self.cure):
+            yield from self.csv(file, _TEXT)
+            return
+        texts = self._texts() if self.text else {}
+        joined = 0
+        for row in self.csv(file, _IDS):
+            text = texts.get(row.text("id"), "")
+            joined += bool(text)
+            yield Row({**row.fields, "text": text}, row.number, row.place)
+        if self.text and not joined:
+            raise DataError(f"{self.text}: has none of the tweet ids of {file.path}; were they rounded?")
+
+    def _texts(self) -> dict[str, str]:
+        """Tweet id -> text, from the file that was brought along."""
+        path = Path(self.text or "")
+        read = json_lines if path.suffix in (".jsonl", ".ndjson", ".json") else csv_rows
+        cure = "it should have the columns tweet_id and text"
+        return {key(row): row.text("text") for row in read(path, _JOINED, self.tally, cure)}
+
+    def extras(self, file: Found, row: Row) -> dict[str, Any]:
+        """The type of sarcasm; whoever has the texts from the authors may have these columns too."""
+        kind = row.text("type") or row.text("sarcasm_type")
+        id = row.text("id")
+        return {
+            "categories": (kind.replace(" ", "_"),) if kind else (),
+            "explanation": row.text("explanation"),
+            "rephrase": row.text("rephrase"),
+            "meta": {"tweet_id": id} if id else {},
+        }
+
+    def examples(self) -> Iterator[Example]:
+        """Every tweet with a text, or every tweet where only ids were asked for."""
+        if not self.ids_only:
+            yield from super().examples()
+            return
+        for file in self.found():
+            for row in self.rows(file):
+                label = label_of(row, self.words, self.tally)
+                if label is not None:
+                    yield self.example(file, key(row), "", label=label, **self.extras(file, row))
+
+    def _clean(self, example: Example) -> Example | None:
+        """Examples without text are what `ids_only` asks for; otherwise they are dropped."""
+        return example if self.ids_only else super()._clean(example)

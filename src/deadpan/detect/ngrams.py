@@ -1,0 +1,169 @@
+"""SARC's baselines: counts of words, or of words and bigrams, under a logistic regression."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadpan.errors import DataError
+from deadpan.records import Example, Prediction
+from deadpan.storage import atomic, read_json, write_json
+from deadpan.text import last_turns, sarc_tokens
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+STRENGTHS = tuple(10.0**power for power in range(-2, 3))
+
+
+class NGrams:
+    """The official SARC procedure: no intercept, C from 10^-2 to 10^2 by two-fold cross-validation.
+
+    `turns` adds that many turns of context; their n-grams are features of their own, so that a word said
+    before is not taken for one said in answer.
+    """
+
+    longest: ClassVar[int]
+
+    def __init__(self, *, min_count: int = 1, turns: int = 0, seed: int = 0) -> None:
+        self.min_count = min_count
+        self.turns = turns
+        self.seed = seed
+
+    def fit(self, examples: Sequence[Example]) -> Self:
+        """Choose the vocabulary and the weights from the labelled examples."""
+        labelled = [example for example in examples if example.label is not None]
+        labels = np.array([bool(example.label) for example in labelled])
+        if len(set(labels.tolist())) < 2:
+            raise DataError("training needs examples of both labels, sarcastic and not")
+        grams = [self._grams(example) for example in labelled]
+        counts = Counter(gram for text in grams for gram in text)
+        kept = sorted(gram for gram, count in counts.items() if count >= self.min_count)
+        if not kept:
+            raise DataError(f"no n-gram occurs {self.min_count} times: lower min_count or give more text")
+        self.vocabulary_ = {gram: column for column, gram in enumerate(kept)}
+        features = self._matrix(grams)
+        self.strength_ = self._choose_strength(features, labels)
+        self.weights_ = self._weights(features, labels, self.strength_)
+        return self
+
+    def _choose_strength(self, features: csr_matrix, labels: NDArray[np.bool_]) -> float:
+        """The C that does best in two-fold cross-validation; the smaller of two equals."""
+        from sklearn.model_selection import StratifiedKFold
+
+        if min(labels.sum(), (~labels).sum()) < 2:
+            return 1.0
+        right = dict.fromkeys(STRENGTHS, 0)
+        for train, test in StratifiedKFold(2).split(features, labels):
+            for strength in STRENGTHS:
+                weights = self._weights(features[train], labels[train], strength)
+                right[strength] += int(((features[test] @ weights > 0) == labels[test]).sum())
+        return max(STRENGTHS, key=lambda strength: right[strength])
+
+    def _weights(self, features: csr_matrix, labels: NDArray[np.bool_], strength: float) -> NDArray[np.float64]:
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.linear_model import LogisticRegression
+
+        model = LogisticRegression(
+            C=strength,
+            fit_intercept=False,
+            solver="liblinear",
+            dual=features.shape[0] < features.shape[1],  # as the official code; the faster side of the two
+            random_state=self.seed,
+        )
+        with warnings.catch_warnings():
+            # The largest C never quite converges in the official procedure either, and is rarely chosen.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            weights: NDArray[np.float64] = model.fit(features, labels).coef_[0]
+        return weights
+
+    def predict(self, examples: Sequence[Example]) -> list[Prediction]:
+        """The probability of sarcasm; above one half is called sarcastic."""
+        margins = self._matrix([self._grams(example) for example in examples]) @ self.weights_
+        scores = 1 / (1 + np.exp(-np.clip(margins, -500, 500)))
+        return [
+            Prediction(example.id, bool(score > 0.5), float(score))
+            for example, score in zip(examples, scores, strict=True)
+        ]
+
+    def telling(self, top: int = 10) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
+        """The n-grams that speak most for sarcasm and most against it, with their weights (SARC's Table 3)."""
+        names = list(self.vocabulary_)
+        order = np.argsort(self.weights_, kind="stable")
+        ranked = [(names[i], float(self.weights_[i])) for i in order]
+        return ranked[::-1][:top], ranked[:top]
+
+    def _grams(self, example: Example) -> list[str]:
+        grams = _grams_of(example.response.text, self.longest)
+        for turn in last_turns(example.context, self.turns):
+            grams += [f"before: {gram}" for gram in _grams_of(turn.text, self.longest)]
+        return grams
+
+    def _matrix(self, texts: Iterable[list[str]]) -> csr_matrix:
+        from scipy.sparse import csr_matrix
+
+        columns: list[int] = []
+        values: list[int] = []
+        ends = [0]
+        for grams in texts:
+            found = Counter(self.vocabulary_[gram] for gram in grams if gram in self.vocabulary_)
+            columns += found.keys()
+            values += found.values()
+            ends.append(len(columns))
+        shape = (len(ends) - 1, len(self.vocabulary_))
+        return csr_matrix((np.array(values, float), np.array(columns, int), np.array(ends)), shape=shape)
+
+    def save(self, folder: Path) -> None:
+        """The vocabulary and settings as JSON, the weights as a plain array."""
+        folder.mkdir(parents=True, exist_ok=True)
+        with atomic(folder / "weights.npy") as temporary, temporary.open("wb") as file:
+            np.save(file, self.weights_, allow_pickle=False)
+        write_json(
+            folder / "ngrams.json",
+            {
+                "longest": self.longest,
+                "min_count": self.min_count,
+                "turns": self.turns,
+                "seed": self.seed,
+                "strength": self.strength_,
+                "vocabulary": list(self.vocabulary_),
+            },
+        )
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """What `save` wrote."""
+        state: dict[str, Any] = read_json(folder / "ngrams.json")
+        if state.get("longest") != cls.longest:
+            raise DataError(f"{folder}: holds {state.get('longest')}-grams, not {cls.longest}-grams")
+        model = cls(min_count=state["min_count"], turns=state["turns"], seed=state["seed"])
+        model.strength_ = state["strength"]
+        model.vocabulary_ = {gram: column for column, gram in enumerate(state["vocabulary"])}
+        model.weights_ = np.load(folder / "weights.npy", allow_pickle=False)
+        if len(model.weights_) != len(model.vocabulary_):
+            raise DataError(f"{folder}: weights and vocabulary differ in length; train it again")
+        return model
+
+
+def _grams_of(text: str, longest: int) -> list[str]:
+    tokens = sarc_tokens(text)
+    return tokens + [f"{a} {b}" for a, b in pairwise(tokens)] if longest == 2 else tokens
+
+
+class BagOfWords(NGrams):
+    """Words alone."""
+
+    longest = 1
+
+
+class BagOfBigrams(NGrams):
+    """Words and pairs of neighbouring words."""
+
+    longest = 2

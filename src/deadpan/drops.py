@@ -1,0 +1,52 @@
+"""What was left out or changed on the way, counted by reason: nothing vanishes unseen."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+SHOWN_A_REASON = 3
+
+
+@dataclass(slots=True)
+class Tally:
+    """Drops and changes by reason, with the places of the first few."""
+
+    drops: Counter[str] = field(default_factory=Counter)
+    changes: Counter[str] = field(default_factory=Counter)
+    places: dict[str, list[str]] = field(default_factory=dict)
+
+    def drop(self, reason: str, place: str = "", detail: str = "") -> None:
+        """Count something left out; `place` is file:line."""
+        self.drops[reason] += 1
+        self._show(reason, place, detail)
+
+    def change(self, reason: str, count: int = 1) -> None:
+        """Count something kept but altered, such as a stripped marker."""
+        if count:
+            self.changes[reason] += count
+
+    def _show(self, reason: str, place: str, detail: str) -> None:
+        shown = self.places.setdefault(reason, [])
+        if len(shown) < SHOWN_A_REASON and (place or detail):
+            shown.append(": ".join(part for part in (place, detail[:120]) if part))
+
+    def merge(self, other: Tally) -> None:
+        """Add another tally to this one."""
+        self.drops.update(other.drops)
+        self.changes.update(other.changes)
+        for reason, places in other.places.items():
+            for place in places:
+                self._show(reason, "", place)
+
+    @property
+    def dropped(self) -> int:
+        return sum(self.drops.values())
+
+    def as_dict(self) -> dict[str, object]:
+        """For a manifest or --json."""
+        return {
+            "drops": dict(sorted(self.drops.items())),
+            "changes": dict(sorted(self.changes.items())),
+            "places": {reason: list(places) for reason, places in sorted(self.places.items())},
+        }

@@ -1,0 +1,107 @@
+"""Answers kept on disk, each under a name made of everything that shaped it."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import logging
+import os
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, get_args
+
+from deadpan.llm.messages import Message, Reply, StopReason, Usage
+from deadpan.llm.settings import Settings
+from deadpan.models import cache_root
+
+log = logging.getLogger(__name__)
+
+FORMAT = 1
+KEPT = ("stop", "max_tokens")
+"""Answers worth keeping: whole ones, and ones cut at our own limit, which is part of the key. A refusal or a
+provider's hiccup may go otherwise next time."""
+
+
+def cache_key(identity: str, settings: Settings, messages: Sequence[Message], replicate: int) -> str:
+    """A name for an answer. `identity` says which server, or which weights, would give it."""
+    parts = {
+        "format": FORMAT,
+        "model": settings.model,
+        "from": identity,
+        "messages": list(messages),
+        "sampling": settings.sampling(),
+        "replicate": replicate,
+    }
+    canonical = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=str)
+    return hashlib.blake2b(canonical.encode("ascii"), digest_size=32).hexdigest()
+
+
+class Cache:
+    """One small file an answer. A file that is damaged is one that is not there."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = folder if folder is not None else cache_root() / "llm"
+        self._complained = False
+
+    def get(self, key: str) -> Reply | None:
+        """The answer kept under a key, if it is there and sound."""
+        try:
+            entry = json.loads(self._path(key).read_bytes())
+            if entry["check"] != _check(key, entry["reply"]):
+                return None
+            return _reply(entry["reply"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def put(self, key: str, reply: Reply) -> None:
+        """Keep an answer. A disk that is full must not cost an answer that was paid for."""
+        if reply.stop_reason not in KEPT or not reply.text.strip():
+            return
+        value = dataclasses.asdict(dataclasses.replace(reply, cached=False))
+        path = self._path(key)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _write(path, json.dumps({"check": _check(key, value), "reply": value}))
+        except OSError as bad:
+            if not self._complained:
+                log.warning("answers are not being cached in %s: %s", self.folder, bad)
+            self._complained = True
+
+    def _path(self, key: str) -> Path:
+        return self.folder / key[:2] / f"{key[2:]}.json"
+
+
+def _write(path: Path, text: str) -> None:
+    """Under a name of its own first: threads and processes may keep the same answer at the same time."""
+    handle, name = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="ascii") as file:
+            file.write(text)
+        Path(name).replace(path)
+    except BaseException:
+        with suppress(OSError):
+            Path(name).unlink()
+        raise
+
+
+def _check(key: str, value: Any) -> str:
+    """Ties an answer to its key, so that neither a flipped bit nor a file that was moved passes."""
+    canonical = json.dumps([key, value], sort_keys=True)
+    return hashlib.blake2b(canonical.encode("ascii"), digest_size=16).hexdigest()
+
+
+def _reply(value: dict[str, Any]) -> Reply:
+    usage = value["usage"]
+    if value["stop_reason"] not in get_args(StopReason) or not isinstance(value["text"], str):
+        raise ValueError("not a reply")
+    return Reply(
+        **{
+            **value,
+            "usage": None if usage is None else Usage(**usage),
+            "retried": tuple(value["retried"]),
+            "cached": True,
+        }
+    )

@@ -1,0 +1,76 @@
+"""Every colour deadpan shows, in one place: terminal, plots and pages take theirs from here.
+
+The hues are Okabe and Ito's, which people with any of the common colour blindnesses can tell apart.
+Colour never stands alone: a word or a shape goes with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+OKABE_ITO: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "black": "#000000",
+        "orange": "#e69f00",
+        "sky blue": "#56b4e9",
+        "bluish green": "#009e73",
+        "yellow": "#f0e442",
+        "blue": "#0072b2",
+        "vermillion": "#d55e00",
+        "reddish purple": "#cc79a7",
+    }
+)
+
+SARCASTIC: Final = OKABE_ITO["vermillion"]
+SINCERE: Final = OKABE_ITO["blue"]
+
+SERIES: Final = tuple(OKABE_ITO[n] for n in ("bluish green", "reddish purple", "orange", "sky blue"))
+"""For lines and bars that are not the two labels: their hues stay theirs. Yellow is unreadable on white."""
+
+MARKS: Final[Mapping[str, str]] = MappingProxyType({"sarcastic": "▲", "sincere": "●", "unlabelled": "○"})
+"""The shape that goes with each label's hue."""
+
+LIGHT: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "ground": "#ffffff",
+        "surface": "#f4f5f7",
+        "ink": "#1c1f24",
+        "muted": "#5a616b",
+        "rule": "#d4d8dd",
+        "mark": "#3a4049",
+        "accent": "#006b4e",
+        "sarcastic": SARCASTIC,
+        "sincere": SINCERE,
+        "sarcastic-text": "#b04d00",
+        "sincere-text": "#00699f",
+        "sarcastic-wash": "#fdf1e9",
+        "sincere-wash": "#eaf4fa",
+    }
+)
+"""What each role looks like on a white ground. The -text shades are dark enough to be read as words."""
+
+DARK: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "ground": "#14161a",
+        "surface": "#1e2126",
+        "ink": "#e8eaed",
+        "muted": "#a4abb5",
+        "rule": "#353b44",
+        "mark": "#c9ced6",
+        "accent": "#35c49a",
+        "sarcastic": "#e6762b",
+        "sincere": OKABE_ITO["sky blue"],
+        "sarcastic-text": "#f08a3c",
+        "sincere-text": "#6fbfec",
+        "sarcastic-wash": "#2c2018",
+        "sincere-wash": "#17252f",
+    }
+)
+"""The same roles on a near-black ground: the same two hues, a step lighter."""
+
+
+def word_for(label: bool | None) -> str:
+    """The word that stands beside the colour; also the name of its role."""
+    return "unlabelled" if label is None else "sarcastic" if label else "sincere"

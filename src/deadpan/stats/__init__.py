@@ -1,0 +1,70 @@
+"""Scores, intervals and paired tests, in NumPy on plain arrays or on Examples and Predictions."""
+
+from deadpan.stats.bootstrap import RESAMPLES, bootstrap_interval
+from deadpan.stats.calibration import (
+    Bin,
+    Calibration,
+    brier,
+    calibrate,
+    expected_calibration_error,
+    reliability,
+)
+from deadpan.stats.clusters import cluster_codes
+from deadpan.stats.comparison import (
+    Comparison,
+    Difference,
+    McNemar,
+    bootstrap_difference,
+    compare_systems,
+    holm,
+    mcnemar,
+)
+from deadpan.stats.interval import LEVEL, Interval, wilson
+from deadpan.stats.outcomes import SCORES
+from deadpan.stats.scores import (
+    accuracy,
+    balanced_accuracy,
+    confusion,
+    f1,
+    macro_f1,
+    precision,
+    recall,
+    weighted_f1,
+)
+from deadpan.stats.sequences import pair_accuracy, sequence_scores
+from deadpan.stats.table import ScoreTable, score_predictions
+
+__all__ = [
+    "LEVEL",
+    "RESAMPLES",
+    "SCORES",
+    "Bin",
+    "Calibration",
+    "Comparison",
+    "Difference",
+    "Interval",
+    "McNemar",
+    "ScoreTable",
+    "accuracy",
+    "balanced_accuracy",
+    "bootstrap_difference",
+    "bootstrap_interval",
+    "brier",
+    "calibrate",
+    "cluster_codes",
+    "compare_systems",
+    "confusion",
+    "expected_calibration_error",
+    "f1",
+    "holm",
+    "macro_f1",
+    "mcnemar",
+    "pair_accuracy",
+    "precision",
+    "recall",
+    "reliability",
+    "score_predictions",
+    "sequence_scores",
+    "weighted_f1",
+    "wilson",
+]

@@ -1,0 +1,124 @@
+"""Text as deadpan sees it: tokens, label-bearing markers, and a conversation on one page."""
+
+from __future__ import annotations
+
+import re
+import sys
+import unicodedata
+from functools import cache
+
+from deadpan.records import Example, Turn
+
+# ---------------------------------------------------------------- tokens
+
+_ASCII_SYMBOLS = r"!-/:-@\[-`{-~"
+_SARC_ASCII = re.compile(rf"[{_ASCII_SYMBOLS}]+|[^{_ASCII_SYMBOLS}\s]+")
+
+_URL = r"(?:https?://|www\.)[^\s<>\"]+"
+_EMOTICON = (
+    r"[<>]?[:;=8xX][\-o*']?[)\](\[dDpP/\\|}{@3]+(?![A-Za-z0-9/])"
+    r"|<3+|\^_*\^|[oO][._][oO]|¯\\_\(ツ\)_/¯|[ㅋㅎㅠㅜㄷ]{2,}"
+)
+_PICTURE = "[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]"
+_EMOJI = (
+    "[\U0001f1e6-\U0001f1ff]{2}"
+    f"|{_PICTURE}[\ufe0f\U0001f3fb-\U0001f3ff]*(?:\u200d{_PICTURE}[\ufe0f\U0001f3fb-\U0001f3ff]*)*"
+)
+_WORD = r"[^\W_]+(?:['’\-_.][^\W_]+)*"
+_SOCIAL = re.compile(
+    rf"{_URL}|[@#]\w+|{_EMOTICON}|{_EMOJI}|{_WORD}|\.{{2,}}|[!?]+|[^\w\s]|_+",
+)
+
+
+def sarc_tokens(text: str) -> list[str]:
+    """SARC's tokens: lower case, split on white space and where Unicode classes M, P, S meet any other."""
+    pattern = _SARC_ASCII if text.isascii() else _sarc_unicode()
+    return pattern.findall(text.lower())
+
+
+@cache
+def _sarc_unicode() -> re.Pattern[str]:
+    """The same split for all of Unicode; built on first need, since it looks at every code point."""
+    ranges: list[list[int]] = []
+    for code in range(sys.maxunicode + 1):
+        if unicodedata.category(chr(code))[0] in "MPS":
+            if ranges and ranges[-1][1] == code - 1:
+                ranges[-1][1] = code
+            else:
+                ranges.append([code, code])
+    symbols = "".join(f"\\U{low:08x}-\\U{high:08x}" for low, high in ranges)
+    return re.compile(rf"[{symbols}]+|[^{symbols}\s]+")
+
+
+def social_tokens(text: str) -> list[str]:
+    """Tokens of social text: URLs, @user, #tag, emoticons and emoji stay whole, Korean is left as typed."""
+    return _SOCIAL.findall(text)
+
+
+# ---------------------------------------------------------------- markers
+
+_TAGS = "sarcasm|sarcastic|sarcastictweet|sarcasmtweet|irony|ironic|not"
+_MARKER = re.compile(
+    rf"(?<![\w#])#(?:{_TAGS})(?!\w)"  # a label-bearing hashtag, anywhere
+    r"|(?<![A-Za-z0-9/<])/s(?=\s*\Z)"  # Reddit's marker, at the very end only
+    r"|</?sarcasm>",  # where the marker comes from
+    re.IGNORECASE,
+)
+_GAPS = re.compile(r"[ \t]{2,}")
+
+
+def strip_markers(text: str) -> tuple[str, int]:
+    """The text without tags that tell the label (#sarcasm, #irony, #not, /s), and how many there were."""
+    if "#" not in text and "/s" not in text and "/S" not in text and "sarcasm>" not in text:
+        return text, 0
+    total = 0
+    # A marker may uncover another: "so fun /s #not".
+    while True:
+        text, found = _MARKER.subn("", text)
+        if not found:
+            break
+        total += found
+        text = _GAPS.sub(" ", text).strip()
+    return text, total
+
+
+# ---------------------------------------------------------------- comparing texts
+
+_NOT_WORD = re.compile(r"[\W_]+")
+_LINK_OR_USER = re.compile(rf"{_URL}|@\w+")
+
+
+def fold(text: str) -> str:
+    """What two copies of one text have in common: case, punctuation, links, users and spacing taken out."""
+    folded = unicodedata.normalize("NFKC", strip_markers(text)[0]).lower()
+    return _NOT_WORD.sub(" ", _LINK_OR_USER.sub(" ", folded)).strip()
+
+
+def printable(text: str) -> str:
+    """The text with lone surrogates replaced, so that it can be written as UTF-8."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+# ---------------------------------------------------------------- conversations
+
+
+def last_turns(context: tuple[Turn, ...], turns: int | None) -> tuple[Turn, ...]:
+    """The last n turns of a context; None keeps all, 0 none."""
+    if turns is None or turns >= len(context):
+        return context
+    return context[len(context) - turns :]
+
+
+def render(example: Example, *, turns: int | None = None, speakers: bool = True) -> str:
+    """A conversation as lines of text, the response last, at most `turns` turns of context."""
+    lines = (*last_turns(example.context, turns), example.response)
+    return "\n".join(render_turn(turn) if speakers else turn.text for turn in lines)
+
+
+def render_turn(turn: Turn) -> str:
+    """One line of a conversation, with its speaker where known."""
+    return f"{turn.speaker}: {turn.text}" if turn.speaker else turn.text

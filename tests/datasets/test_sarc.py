@@ -1,0 +1,137 @@
+"""SARC's index and its table of comments, whole and damaged."""
+
+from __future__ import annotations
+
+import bz2
+import json
+
+import pytest
+
+from deadpan.datasets import open_dataset, read_dataset
+from deadpan.datasets.comments import read_comments
+from deadpan.datasets.sarc import read_sequences
+from deadpan.drops import Tally
+from deadpan.errors import DataError
+from deadpan.records import Turn
+
+COMMENTS = {
+    "p1": {"text": "City opens a bridge", "author": "ann", "subreddit": "news"},
+    "c1": {"text": "Only two years late.", "author": "ben", "score": 4},
+    "c2": {"text": "Right on time, as ever", "author": "cat", "score": 7, "created_utc": 5},
+    "c3": {"text": "I cross it daily.", "author": "dan"},
+    "p2": {"text": "", "author": ""},
+    "c4": {"text": "no {braces} \\ or \"quotes\" can stop this, 한국어 😀", "author": "eve"},
+    "c5": {"text": "fine", "author": "fay"},
+    "unused": {"text": "never asked for"},
+}
+INDEX = "p1 c1|c2 c3|1 0\np2|c4 c5|0 1\n"
+
+
+@pytest.fixture
+def release(tmp_path):
+    (tmp_path / "train-balanced.csv").write_text(INDEX)
+    (tmp_path / "comments.json").write_text(json.dumps(COMMENTS))
+    return tmp_path
+
+
+def test_a_response_has_its_thread_its_pair_and_its_label(release):
+    examples = list(read_dataset("sarc-main", release))
+    first = examples[0]
+    assert [e.id for e in examples] == ["c2", "c3", "c4", "c5"]
+    assert [e.label for e in examples] == [True, False, False, True]
+    assert first.context == (Turn("ann", "City opens a bridge"), Turn("ben", "Only two years late."))
+    assert (first.response, first.group, first.sequence) == (Turn("cat", "Right on time, as ever"), "p1", "c1")
+    assert (first.split, first.label_kind, first.meta["score"]) == ("train", "marker", 7)
+
+
+def test_a_post_without_text_is_counted_not_shown_as_silence(release):
+    dataset = read_dataset("sarc-pol", release)
+    assert dataset[2].context == ()
+    assert dataset.tally.changes["ancestors_without_text"] == 1
+
+
+def test_packed_files_read_the_same(release, tmp_path):
+    packed = tmp_path / "packed"
+    packed.mkdir()
+    for name in ("train-balanced.csv", "comments.json"):
+        (packed / f"{name}.bz2").write_bytes(bz2.compress((release / name).read_bytes()))
+    assert list(open_dataset("sarc-main", packed)) == list(open_dataset("sarc-main", release))
+
+
+def test_unbalanced_sequences(release):
+    (release / "test-unbalanced.csv").write_text("p1|c2 c3 c5|0 1 0\n")
+    examples = list(open_dataset("sarc-main-unbalanced", release))
+    assert [(e.id, e.label, e.split) for e in examples] == [
+        ("c2", False, "test"),
+        ("c3", True, "test"),
+        ("c5", False, "test"),
+    ]
+
+
+def test_a_response_without_text_is_a_counted_drop(release):
+    (release / "train-balanced.csv").write_text("p1|c2 gone|1 0\n")
+    dataset = read_dataset("sarc-main", release)
+    assert [e.id for e in dataset] == ["c2"]
+    assert dataset.tally.drops["no_text"] == 1
+
+
+def test_bad_rows_are_counted_with_their_line(tmp_path):
+    path = tmp_path / "index.csv"
+    path.write_text("p|a b|1 0\np|a b|1\nno columns\np|a b|1 x\n\np|c d|0 1")
+    tally = Tally()
+    assert len(list(read_sequences(path, tally))) == 2
+    assert tally.drops["bad_row"] == 3
+    assert tally.places["bad_row"][0].startswith("index.csv:2")
+
+
+def test_another_file_is_refused_at_its_first_line(tmp_path):
+    (tmp_path / "train-balanced.csv").write_text("text,label\nhello,1\n")
+    with pytest.raises(DataError, match=r"train-balanced\.csv:1: not a SARC index"):
+        list(open_dataset("sarc-main", tmp_path))
+
+
+def test_a_missing_table_of_comments_is_named(tmp_path):
+    (tmp_path / "train-balanced.csv").write_text(INDEX)
+    with pytest.raises(DataError, match=r"no comments\.json beside"):
+        list(open_dataset("sarc-main", tmp_path))
+
+
+def test_a_cut_archive_is_an_error_not_an_end(release):
+    whole = bz2.compress((INDEX * 5000).encode())
+    (release / "train-balanced.csv").unlink()
+    (release / "train-balanced.csv.bz2").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(DataError, match=r"train-balanced\.csv\.bz2: damaged or cut off"):
+        list(open_dataset("sarc-main", release))
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 3, 7, 1 << 20])
+def test_comments_stream_in_pieces_of_any_size(tmp_path, monkeypatch, chunk):
+    monkeypatch.setattr("deadpan.datasets.comments.CHUNK", chunk)
+    path = tmp_path / "comments.json"
+    path.write_text(json.dumps(COMMENTS, indent=2, ensure_ascii=False), encoding="utf-8")
+    assert dict(read_comments(path, COMMENTS.keys())) == COMMENTS
+    assert [id for id, _ in read_comments(path, {"c3", "p1"})] == ["p1", "c3"]
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("", "cut off"),
+        ('{"a": {"text": "x"}', "cut off"),
+        ('{"a": {"text": "x', "cut off"),
+        ("[1, 2]", "not a comments.json"),
+        ('{"a": "x"}', "expected an object for comment 'a'"),
+        ('{"a": {"text": "x"} "b": {}}', "expected a comma"),
+        ('{"a" {"text": "x"}}', "expected an id and a colon"),
+    ],
+)
+def test_broken_comments_say_so(tmp_path, text, word):
+    path = tmp_path / "comments.json"
+    path.write_text(text)
+    with pytest.raises(DataError, match=word):
+        list(read_comments(path, {"a"}))
+
+
+def test_an_empty_table_is_empty(tmp_path):
+    (tmp_path / "comments.json").write_text(" {} \n")
+    assert list(read_comments(tmp_path / "comments.json", {"a"})) == []

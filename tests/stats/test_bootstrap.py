@@ -1,0 +1,99 @@
+"""Resampling whole clusters: the quick way and the general way are the same bootstrap."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from deadpan.errors import ConfigError
+from deadpan.stats import bootstrap_interval, confusion, f1
+from deadpan.stats.bootstrap import kinds_of_clusters, resample_rows, resample_totals
+from deadpan.stats.interval import FloatArray, IntArray
+from deadpan.stats.scores import confusion_columns
+
+
+def _f1_of(sums: FloatArray) -> FloatArray:
+    return f1(sums.reshape(-1, 2, 3))
+
+
+def _labels(rows: int, seed: int = 0) -> tuple[list[bool], list[bool]]:
+    rng = np.random.default_rng(seed)
+    truth = rng.random(rows) < 0.4
+    return truth.tolist(), np.where(rng.random(rows) < 0.75, truth, ~truth).tolist()
+
+
+@pytest.mark.parametrize("cluster_size", [1, 7])
+def test_quick_and_general_bootstrap_have_the_same_spread(cluster_size: int) -> None:
+    truth, answers = _labels(280)
+    clusters = np.arange(280) // cluster_size
+    kinds, multiplicity = kinds_of_clusters(confusion_columns(truth, answers), clusters)
+    quick = resample_totals(kinds, multiplicity, _f1_of, resamples=4000, seed=1)
+
+    def of_rows(rows: IntArray) -> float:
+        return float(f1(confusion([truth[row] for row in rows], [answers[row] for row in rows])))
+
+    general = resample_rows(of_rows, clusters, resamples=800, seed=2)
+    assert quick.mean() == pytest.approx(general.mean(), abs=0.006)
+    assert quick.std() == pytest.approx(general.std(), rel=0.12)
+
+
+def test_drawing_kinds_or_clusters_gives_the_standard_error_of_a_mean() -> None:
+    values = np.random.default_rng(0).normal(size=400)
+    columns = np.stack([values, np.ones(400)], axis=1)
+    for rounded in (columns, columns.round(1)):
+        kinds, multiplicity = kinds_of_clusters(rounded, np.arange(400))
+        means = resample_totals(kinds, multiplicity, lambda sums: sums[:, 0] / sums[:, 1], resamples=4000)
+        assert means.std() == pytest.approx(rounded[:, 0].std() / 20, rel=0.06)
+        assert len(means) == 4000
+
+
+def test_clusters_that_repeat_each_other_widen_the_interval() -> None:
+    truth, answers = _labels(100)
+    right = np.array([a == b for a, b in zip(truth, answers, strict=True)] * 9, dtype=float)
+
+    def accuracy(rows: IntArray) -> float:
+        return float(right[rows].mean())
+
+    by_row = bootstrap_interval(accuracy, [""] * 900, resamples=400)
+    by_group = bootstrap_interval(accuracy, [f"g{row % 100}" for row in range(900)], resamples=400)
+    assert by_row.value == by_group.value
+    assert None not in (by_row.low, by_row.high, by_group.low, by_group.high)
+    width_by_row = (by_row.high or 0) - (by_row.low or 0)
+    width_by_group = (by_group.high or 0) - (by_group.low or 0)
+    # Nine copies of a row tell no more than one: the honest interval is three times as wide.
+    assert width_by_group / width_by_row == pytest.approx(3, rel=0.2)
+
+
+def test_the_seed_decides_and_the_order_of_rows_does_not() -> None:
+    truth, answers = _labels(120)
+    columns, clusters = confusion_columns(truth, answers), np.arange(120) // 4
+    shuffled = np.random.default_rng(9).permutation(120)
+    first = resample_totals(*kinds_of_clusters(columns, clusters), _f1_of, 50, seed=3)
+    again = resample_totals(*kinds_of_clusters(columns[shuffled], clusters[shuffled]), _f1_of, 50, seed=3)
+    other = resample_totals(*kinds_of_clusters(columns, clusters), _f1_of, 50, seed=4)
+    np.testing.assert_array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
+def test_degenerate_rows_have_no_interval_and_say_why() -> None:
+    def mean(rows: IntArray) -> float:
+        return float(len(rows))
+
+    assert bootstrap_interval(mean, []).why == "no rows"
+    one = bootstrap_interval(mean, ["g", "g", "g"])
+    assert (one.value, one.low, one.why) == (3.0, None, "one cluster only: no interval")
+    assert bootstrap_interval(lambda rows: None, ["a", "b"]).value is None
+    partly = bootstrap_interval(lambda rows: None if len(set(rows)) == 1 else 1.0, ["a", "b"], resamples=100)
+    assert partly.value == 1.0 and "resamples undefined" in partly.why
+    with pytest.raises(ConfigError, match="at least one resample"):
+        bootstrap_interval(mean, ["a", "b"], resamples=0)
+
+
+def test_two_thousand_resamples_of_five_thousand_rows_are_quick() -> None:
+    truth, answers = _labels(5000)
+    clusters = np.random.default_rng(0).integers(1500, size=5000)
+    started = time.perf_counter()
+    resample_totals(*kinds_of_clusters(confusion_columns(truth, answers), clusters), _f1_of, 2000)
+    assert time.perf_counter() - started < 1

@@ -1,0 +1,161 @@
+"""Paired tests of two systems against statsmodels, and what several comparisons cost."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
+from statsmodels.stats.multitest import multipletests
+
+from deadpan.errors import ConfigError, DataError
+from deadpan.records import Example, Prediction, Turn
+from deadpan.stats import bootstrap_difference, compare_systems, holm, mcnemar
+from deadpan.stats.interval import IntArray
+
+
+def examples(n: int, group_size: int = 1) -> list[Example]:
+    return [
+        Example(id=str(at), response=Turn("", "sure"), label=at % 2 == 0, group=f"g{at // group_size}")
+        for at in range(n)
+    ]
+
+
+def system(of: list[Example], share_right: float, seed: int) -> list[Prediction]:
+    rng = random.Random(seed)
+    return [Prediction(e.id, bool(e.label) == (rng.random() < share_right)) for e in of]
+
+
+@given(st.integers(0, 80), st.integers(0, 80))
+@settings(deadline=None, max_examples=60)
+def test_mcnemar_is_that_of_statsmodels(only_first: int, only_second: int) -> None:
+    found = mcnemar(only_first, only_second)
+    n = only_first + only_second
+    if n == 0:
+        assert found.p == 1.0 and found.method.startswith("none")
+        return
+    table = [[10, only_first], [only_second, 10]]
+    if found.method == "exact binomial":
+        assert n < 25
+        assert found.p == pytest.approx(statsmodels_mcnemar(table, exact=True).pvalue)
+    else:
+        assert n >= 25 and found.method == "chi-square, continuity corrected"
+        if only_first != only_second:
+            # statsmodels lets the correction overshoot when the counts are equal; ours stops at 0.
+            wanted = statsmodels_mcnemar(table, exact=False, correction=True).pvalue
+            assert found.p == pytest.approx(wanted)
+        else:
+            assert found.p == 1.0
+
+
+def test_negative_counts_are_refused() -> None:
+    with pytest.raises(DataError, match="negative"):
+        mcnemar(-1, 3)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+@settings(deadline=None, max_examples=12)
+def test_holm_is_that_of_statsmodels(p_values: list[float]) -> None:
+    assert holm(p_values) == pytest.approx(multipletests(p_values, method="holm")[1])
+
+
+def test_holm_of_nothing_is_nothing() -> None:
+    assert holm([]) == []
+
+
+def test_a_better_system_is_found_and_an_equal_one_is_not() -> None:
+    data = examples(400)
+    good, same, bad = (system(data, share, seed) for share, seed in [(0.9, 1), (0.9, 2), (0.7, 3)])
+    rows = compare_systems(data, {"good": good, "same": same, "bad": bad})
+    assert [(row.first, row.second) for row in rows] == [("good", "same"), ("good", "bad"), ("same", "bad")]
+    equal, better, _ = rows
+    assert equal.p is not None and equal.p > 0.05
+    assert better.difference.value is not None and better.difference.low is not None
+    assert better.difference.value == pytest.approx(0.2, abs=0.07)
+    assert better.difference.low > 0
+    assert better.p is not None and better.p < 0.01 and better.mcnemar.p < 0.01
+    p_values = [row.p or 0.0 for row in rows]
+    assert [row.p_holm for row in rows] == holm(p_values)
+    assert [row.mcnemar_p_holm for row in rows] == holm([row.mcnemar.p for row in rows])
+    assert better.as_dict()["first"] == "good"
+
+
+def test_the_same_predictions_differ_by_nothing() -> None:
+    data = examples(40)
+    (row,) = compare_systems(data, {"a": system(data, 0.8, 1), "b": system(data, 0.8, 1)}, score="f1")
+    assert (row.difference.value, row.difference.low, row.difference.high, row.p) == (0, 0, 0, 1)
+    assert row.mcnemar.p == 1
+
+
+def test_swapping_the_systems_swaps_the_sign() -> None:
+    data = examples(60)
+    one, other = system(data, 0.9, 1), system(data, 0.6, 2)
+    (forth,) = compare_systems(data, {"a": one, "b": other}, score="macro_f1")
+    (back,) = compare_systems(data, {"b": other, "a": one}, score="macro_f1")
+    assert forth.difference.value == pytest.approx(-(back.difference.value or 0))
+    assert (forth.mcnemar.only_first, forth.mcnemar.only_second) == (
+        back.mcnemar.only_second,
+        back.mcnemar.only_first,
+    )
+
+
+def test_pairing_makes_the_interval_narrow_and_groups_make_it_wide() -> None:
+    single, grouped = examples(300), examples(300, group_size=30)
+    base = system(single, 0.7, 1)
+    # Better on whole stretches of thirty: six of ten groups.
+    better = [
+        Prediction(p.example_id, e.label if (at // 30) % 5 < 3 and at % 4 == 0 else p.label)
+        for at, (p, e) in enumerate(zip(base, single, strict=True))
+    ]
+    (by_row,) = compare_systems(single, {"better": better, "base": base})
+    (by_group,) = compare_systems(grouped, {"better": better, "base": base})
+    assert by_row.difference.value == by_group.difference.value
+
+    def width(low: float | None, high: float | None) -> float:
+        assert low is not None and high is not None
+        return high - low
+
+    assert width(by_group.difference.low, by_group.difference.high) > 1.2 * width(
+        by_row.difference.low, by_row.difference.high
+    )
+    # Unpaired, the difference of two proportions near 0.7 on 300 rows would be about 0.15 wide.
+    assert width(by_row.difference.low, by_row.difference.high) < 0.08
+
+
+def test_what_cannot_be_compared_says_why() -> None:
+    data = examples(4)
+    two = {"a": system(data, 1, 0), "b": system(data, 0, 0)}
+    (row,) = compare_systems(data, two, score="pair_accuracy")
+    assert (row.difference.value, row.difference.why, row.p, row.p_holm) == (None, "no sequences", None, None)
+    one_class = [e for e in data if e.label]
+    said = {
+        name: [p for p in some if p.example_id in {e.id for e in one_class}] for name, some in two.items()
+    }
+    (row,) = compare_systems(one_class, said, score="balanced_accuracy")
+    assert row.difference.why == "only one class in the truth" and row.p is None
+    (row,) = compare_systems(examples(4, group_size=4), two)
+    assert (row.difference.value, row.difference.low, row.p) == (1.0, None, None)
+    with pytest.raises(ConfigError, match="did you mean 'accuracy'"):
+        compare_systems(data, two, score="acuracy")
+    with pytest.raises(ConfigError, match="at least two systems: got 1"):
+        compare_systems(data, {"a": two["a"]})
+
+
+def test_any_two_functions_of_rows_can_be_compared() -> None:
+    rng = random.Random(0)
+    ones = [rng.random() for _ in range(80)]
+
+    def shifted(by: float) -> object:
+        return lambda rows: sum(ones[row] + by for row in rows) / len(rows)
+
+    found = bootstrap_difference(shifted(0.25), shifted(0.0), [""] * 80, resamples=200)  # type: ignore[arg-type]
+    assert found.interval.value == pytest.approx(0.25)
+    assert found.interval.low == pytest.approx(0.25) and found.p == pytest.approx(2 / 201)
+
+    def nothing(rows: IntArray) -> None:
+        return None
+
+    assert bootstrap_difference(nothing, nothing, ["a", "b"]).p is None
+    assert bootstrap_difference(nothing, nothing, []).interval.why == "no rows"

@@ -1,0 +1,63 @@
+"""Intervals: Wilson's against statsmodels, and what is undefined says why."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from statsmodels.stats.proportion import proportion_confint
+
+from deadpan.errors import ConfigError, DataError
+from deadpan.stats import Interval, wilson
+from deadpan.stats.interval import percentile_interval
+
+
+@given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_wilson_is_that_of_statsmodels_and_holds_the_value(counts: tuple[int, int]) -> None:
+    successes, n = counts
+    found = wilson(successes, n)
+    low, high = proportion_confint(successes, n, method="wilson")
+    assert found.low == pytest.approx(low, abs=1e-9)
+    assert found.high == pytest.approx(high, abs=1e-9)
+    assert found.value is not None and found.low is not None and found.high is not None
+    assert 0 <= found.low <= found.value <= found.high <= 1
+
+
+def test_wilson_of_nothing_is_undefined_and_of_nonsense_an_error() -> None:
+    assert wilson(0, 0) == Interval(None, None, None, 0.95, 0, "nothing was counted")
+    with pytest.raises(DataError, match="5 of 4"):
+        wilson(5, 4)
+    with pytest.raises(ConfigError, match=r"0\.95"):
+        wilson(1, 4, level=95)
+
+
+def test_an_interval_cannot_hold_nan() -> None:
+    with pytest.raises(ValueError, match="never NaN"):
+        Interval(math.nan, None, None, 0.95, 3)
+
+
+def test_undefined_resamples_are_left_out_and_said() -> None:
+    found = percentile_interval(0.5, np.array([0.4, np.nan, 0.6, np.nan]), 10)
+    assert (found.value, found.n) == (0.5, 10)
+    assert found.low is not None and 0.4 <= found.low < 0.5
+    assert found.why == "2 of 4 resamples undefined, left out"
+    nothing = percentile_interval(0.5, np.array([np.nan]), 10)
+    assert nothing.low is None and "no resample" in nothing.why
+
+
+def test_the_interval_is_widened_to_hold_the_value() -> None:
+    found = percentile_interval(0.9, np.linspace(0.1, 0.5, 101), 10)
+    assert found.high == 0.9
+    assert found.low == pytest.approx(0.11)
+
+
+def test_an_interval_reads_as_text_and_as_json() -> None:
+    assert str(Interval(0.6163, 0.55, 0.6789, 0.95, 459)) == "0.616 [0.550, 0.679]"
+    assert str(Interval(0.5, None, None, 0.95, 2, "one cluster only: no interval")) == "0.500"
+    assert str(Interval(None, None, None, 0.95, 2, "no sequences")) == "undefined (no sequences)"
+    assert Interval(0.5, 0.4, 0.6, 0.9, 7).as_dict() == {
+        "value": 0.5, "low": 0.4, "high": 0.6, "level": 0.9, "n": 7, "why": "",
+    }  # fmt: skip

@@ -1,0 +1,141 @@
+"""Scoring records: ids, unread answers, missing labels, sequences and groups."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from deadpan.errors import DataError
+from deadpan.records import Example, Prediction, Turn
+from deadpan.stats import SCORES, score_predictions
+
+
+def example(id_: int | str, label: bool | None, group: str = "", sequence: str = "") -> Example:
+    return Example(id=str(id_), response=Turn("", "great"), label=label, group=group, sequence=sequence)
+
+
+def predictions(
+    answers: Sequence[bool | None], scores: Sequence[float | None] | None = None
+) -> list[Prediction]:
+    given_scores = scores or [None] * len(answers)
+    return [
+        Prediction(str(at), answer, score)
+        for at, (answer, score) in enumerate(zip(answers, given_scores, strict=True))
+    ]
+
+
+def test_unread_is_wrong_and_counted_and_unlabelled_is_left_out_and_counted() -> None:
+    examples = [example(at, label) for at, label in enumerate([True, True, False, False, None])]
+    table = score_predictions(examples, predictions([True, None, False, True, True]))
+    assert (table.n, table.n_unread, table.n_unlabelled) == (4, 1, 1)
+    assert table.confusion == ((1, 1, 0), (0, 1, 1))
+    assert table.values()["accuracy"] == 0.5
+    assert table.values()["recall"] == 0.5
+    assert table.scores["accuracy"].n == 4
+
+
+def test_every_defined_score_lies_in_its_interval_and_the_table_is_json() -> None:
+    examples = [example(at, at % 2 == 0, sequence=f"s{at // 2}", group=f"g{at // 6}") for at in range(60)]
+    rng = random.Random(0)
+    said = predictions([rng.random() < 0.6 for _ in range(60)], [rng.random() for _ in range(60)])
+    table = score_predictions(examples, said)
+    assert set(table.scores) == set(SCORES)
+    assert table.n_clusters == 10
+    for score in table.scores.values():
+        assert score.value is not None and score.low is not None and score.high is not None
+        assert 0 <= score.low <= score.value <= score.high <= 1
+        assert score.low < score.high
+    assert table.scores["pair_accuracy"].n == 30
+    assert json.loads(json.dumps(table.as_dict()))["scores"]["f1"]["value"] == table.values()["f1"]
+
+
+def test_sequences_that_are_not_pairs_have_sequence_scores_and_say_why_no_pair_accuracy() -> None:
+    examples = [example(at, at == 0, sequence="s") for at in range(3)] + [example(3, True), example(4, False)]
+    table = score_predictions(examples, predictions([True, True, False, True, True]))
+    assert table.scores["pair_accuracy"].value is None
+    assert "1 of 1 sequences are not one sarcastic and one not" in table.scores["pair_accuracy"].why
+    assert table.values()["sequence_precision"] == 0.5
+    assert table.scores["sequence_f1"].n == 1
+
+
+def test_scores_without_sequences_or_probabilities_are_not_there() -> None:
+    table = score_predictions([example(0, True), example(1, False)], predictions([True, False]))
+    assert "pair_accuracy" not in table.scores and "brier" not in table.scores
+    margins = score_predictions(
+        [example(0, True), example(1, False)], predictions([True, False], scores=[4.0, -1.0])
+    )
+    assert margins.scores["brier"].value is None and "not probabilities" in margins.scores["brier"].why
+
+
+def test_one_class_is_undefined_or_a_convention_and_says_so() -> None:
+    table = score_predictions([example(at, False) for at in range(4)], predictions([False] * 4))
+    assert table.scores["balanced_accuracy"].value is None
+    assert table.scores["macro_f1"].why == "only one class in the truth"
+    assert table.scores["precision"].value == 0.0
+    assert "nothing was called sarcastic: 0 by convention" in table.scores["precision"].why
+    assert "nothing in the truth is sarcastic" in table.scores["recall"].why
+    assert "nothing is or was called sarcastic" in table.scores["f1"].why
+    assert table.scores["precision_not"].value == 1.0
+    # All right on four examples does not prove a perfect system.
+    assert "the true interval is wider" in table.scores["accuracy"].why
+
+
+def test_nothing_to_score_is_undefined_throughout() -> None:
+    for examples in ([], [example(0, None)]):
+        table = score_predictions(examples, predictions([True] * len(examples)))
+        assert table.n == 0 and table.values() == {}
+        assert {score.why for score in table.scores.values()} == {"no labelled examples"}
+
+
+def test_one_group_has_a_value_and_no_interval() -> None:
+    table = score_predictions([example(at, at < 2, group="g") for at in range(4)], predictions([True] * 4))
+    assert table.values()["accuracy"] == 0.5
+    assert table.scores["accuracy"].low is None
+    assert table.scores["accuracy"].why == "one cluster only: no interval"
+
+
+@pytest.mark.parametrize(
+    ("ids", "said"),
+    [
+        (["a"], "2 of 3 examples have no prediction, first 'b'"),
+        (["a", "b", "c", "x", "y"], "2 predictions are of no example given, first 'x'"),
+        (["a", "b", "c", "b"], "1 predictions repeat an id, first 'b'"),
+    ],
+)
+def test_ids_that_do_not_match_are_one_line(ids: list[str], said: str) -> None:
+    with pytest.raises(DataError) as caught:
+        score_predictions([example(id_, True) for id_ in "abc"], [Prediction(id_, True) for id_ in ids])
+    assert str(caught.value) == said
+
+
+def test_doubled_examples_and_nan_scores_are_refused() -> None:
+    with pytest.raises(DataError, match="1 examples repeat an id, first 'a'"):
+        score_predictions([example("a", True)] * 2, [Prediction("a", True)])
+    with pytest.raises(DataError, match="1 predictions have a score that is NaN, first 'a'"):
+        score_predictions([example("a", True)], [Prediction("a", True, math.nan)])
+
+
+rows = st.lists(
+    st.tuples(st.booleans(), st.sampled_from([True, False, None]), st.sampled_from(["", "g", "h"])),
+    min_size=1,
+    max_size=20,
+)
+
+
+@given(rows, st.randoms(use_true_random=False))
+@settings(deadline=None, max_examples=40)
+def test_the_order_of_examples_and_predictions_does_not_matter(
+    rows: list[tuple[bool, bool | None, str]], shuffler: random.Random
+) -> None:
+    examples = [example(at, label, group) for at, (label, _, group) in enumerate(rows)]
+    said = predictions([answer for _, answer, _ in rows])
+    table = score_predictions(examples, said, resamples=50)
+    shuffler.shuffle(examples)
+    shuffler.shuffle(said)
+    assert score_predictions(examples, said, resamples=50) == table

@@ -1,0 +1,175 @@
+"""Files are whole or not there, and what comes back is what went in."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from strategies import records
+
+from deadpan.drops import Tally
+from deadpan.errors import ConfigError, DataError
+from deadpan.records import Example, Prediction, Turn
+from deadpan.storage import (
+    atomic,
+    digest,
+    read_json,
+    read_manifest,
+    read_records,
+    write_manifest,
+    write_records,
+    write_text,
+)
+
+FORMS = ["a.jsonl", "a.parquet"]
+
+
+@pytest.mark.parametrize("name", FORMS)
+@given(batch=records)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_records_come_back_exactly(name, batch):
+    kind, rows = batch
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        assert write_records(path, rows, kind) == len(rows)
+        assert list(read_records(path, kind)) == rows
+
+
+@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("text", ["", "\0", "\u2028\r\n", "👨‍👩‍👧 한국어 \U0010ffff", "x" * 3_000_000], ids=len)
+def test_odd_texts_survive(tmp_path, name, text):
+    rows = [Example("a", Turn(text, text), (Turn("", text),), explanation=text, meta={"k": text})]
+    write_records(tmp_path / name, rows, Example)
+    assert list(read_records(tmp_path / name, Example)) == rows
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_more_than_one_batch(tmp_path, name):
+    rows = [Example(str(i), Turn("", f"text {i}"), (Turn("A", "x"),) * (i % 3)) for i in range(40_000)]
+    write_records(tmp_path / name, iter(rows), Example)
+    assert list(read_records(tmp_path / name, Example)) == rows
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_what_cannot_be_written_leaves_nothing(tmp_path, name):
+    rows = [Example("a", Turn("", "fine")), Example("b", Turn("", "\ud800"))]
+    with pytest.raises(DataError):
+        write_records(tmp_path / name, rows, Example)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_failing_source_keeps_the_old_file(tmp_path, name):
+    def broken():
+        yield Example("new", Turn("", "x"))
+        raise RuntimeError("source broke")
+
+    old = [Example("old", Turn("", "x"))]
+    write_records(tmp_path / name, old, Example)
+    with pytest.raises(RuntimeError):
+        write_records(tmp_path / name, broken(), Example)
+    assert list(read_records(tmp_path / name, Example)) == old
+    assert [p.name for p in tmp_path.iterdir()] == [name]
+
+
+def test_a_killed_write_leaves_the_old_file_and_is_swept_up_by_the_next(tmp_path):
+    target = tmp_path / "a.txt"
+    write_text(target, "old")
+    script = (
+        "import os, signal, sys\nfrom pathlib import Path\nfrom deadpan.storage import atomic\n"
+        "with atomic(Path(sys.argv[1])) as t:\n t.write_text('half')\n os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    assert subprocess.run([sys.executable, "-c", script, str(target)], check=False).returncode == -9
+    assert target.read_text() == "old"
+    assert len(list(tmp_path.iterdir())) == 2
+    write_text(target, "new")
+    assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
+    assert target.read_text() == "new"
+
+
+def test_a_write_under_way_elsewhere_is_left_alone(tmp_path):
+    target = tmp_path / "a.txt"
+    other = tmp_path / f".a.txt.{os.getppid()}.tmp"
+    other.write_text("theirs")
+    with atomic(target) as temporary:
+        temporary.write_text("ours")
+    assert other.read_text() == "theirs"
+
+
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [
+        ('{"id": "a"', "not a JSON line"),
+        ('{"id": "a"}', "no field 'response'"),
+        ('{"id": "a", "response": {"speaker": "", "text": "x"}, "lable": true}', "unknown field 'lable'"),
+        ('{"id": "a", "response": {"speaker": "", "text": 5}}', "response: text: expected str"),
+        ('{"id": "a", "response": {"speaker": "", "text": "x"}, "label": "yes"}', "label: expected bool"),
+        ('{"id": "a", "response": {"speaker": "", "text": "x"}, "split": "valid"}', "split: expected one of"),
+        ("[1]", "expected an object"),
+        ('"\\ud800', "not a JSON line"),
+    ],
+)
+def test_a_bad_line_is_named(tmp_path, line, word):
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"id": "ok", "response": {"speaker": "", "text": "x"}}\n\n' + line + "\n")
+    with pytest.raises(DataError, match=r"x\.jsonl:3: ") as caught:
+        list(read_records(path, Example))
+    assert word in str(caught.value)
+
+
+def test_a_cut_parquet_is_an_error(tmp_path):
+    path = tmp_path / "x.parquet"
+    write_records(path, [Example("a", Turn("", "x"))], Example)
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(DataError, match="cut off"):
+        list(read_records(path, Example))
+
+
+def test_a_parquet_of_something_else_is_an_error(tmp_path):
+    write_records(tmp_path / "x.parquet", [Prediction("a", True)], Prediction)
+    with pytest.raises(DataError, match="not a file of Example"):
+        list(read_records(tmp_path / "x.parquet", Example))
+
+
+def test_unknown_forms_and_missing_files_are_errors(tmp_path):
+    with pytest.raises(ConfigError, match=r"\.jsonl or \.parquet"):
+        write_records(tmp_path / "x.csv", [], Example)
+    with pytest.raises(DataError, match="no such file"):
+        read_records(tmp_path / "x.jsonl", Example)
+    with pytest.raises(DataError, match="no such file"):
+        read_json(tmp_path / "x.json")
+
+
+def test_the_manifest_of_a_folder_tells_every_file(tmp_path):
+    source = tmp_path / "in.txt"
+    source.write_text("input")
+    out = tmp_path / "out"
+    write_records(out / "deep" / "a.jsonl", [Example("a", Turn("", "x"))], Example)
+    tally = Tally()
+    tally.drop("empty", "in.txt:1")
+    made = write_manifest(
+        out, command="test", config={"k": 1}, seed=3, inputs=[source], counts={"kept": 1}, tally=tally
+    )
+    assert read_manifest(out) == made
+    raw = json.loads((out / "manifest.json").read_text())
+    assert raw["files"]["deep/a.jsonl"]["sha256"] == digest(out / "deep" / "a.jsonl")
+    assert raw["inputs"] == {"in.txt": digest(source)}
+    assert (raw["drops"], raw["seed"], raw["config"]) == ({"empty": 1}, 3, {"k": 1})
+    first = (out / "manifest.json").read_bytes()
+    write_manifest(
+        out, command="test", config={"k": 1}, seed=3, inputs=[source], counts={"kept": 1}, tally=tally
+    )
+    assert (out / "manifest.json").read_bytes() == first
+
+
+def test_the_manifest_of_a_file_stands_beside_it(tmp_path):
+    write_records(tmp_path / "a.parquet", [], Example)
+    write_manifest(tmp_path / "a.parquet", command="test")
+    assert (tmp_path / "a.parquet.manifest.json").is_file()
+    assert list(read_manifest(tmp_path / "a.parquet").files) == ["a.parquet"]

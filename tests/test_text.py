@@ -1,0 +1,102 @@
+"""Tokens, markers and conversations."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deadpan.records import Example, Turn
+from deadpan.text import fold, printable, render, sarc_tokens, social_tokens, strip_markers
+
+
+def official(text: str) -> list[str]:
+    """SARC's split, character by character."""
+    tokens = []
+    for word in text.lower().split():
+        token = word[0]
+        for before, after in zip(word, word[1:], strict=False):
+            if (unicodedata.category(before)[0] in "MPS") == (unicodedata.category(after)[0] in "MPS"):
+                token += after
+            else:
+                tokens.append(token)
+                token = after
+        tokens.append(token)
+    return tokens
+
+
+@given(st.text(max_size=40))
+def test_sarc_tokens_are_the_official_ones(text):
+    assert sarc_tokens(text) == official(text)
+
+
+def test_sarc_tokens_of_a_comment():
+    assert sarc_tokens("I'm SO happy... :)") == ["i", "'", "m", "so", "happy", "...", ":)"]
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("see https://x.y/z?a=1, ok", ["see", "https://x.y/z?a=1,", "ok"]),
+        ("@bob #NotReally don't e-mail", ["@bob", "#NotReally", "don't", "e-mail"]),
+        ("fun :-) <3 ¯\\_(ツ)_/¯", ["fun", ":-)", "<3", "¯\\_(ツ)_/¯"]),
+        ("👨‍👩‍👧🇰🇷👍🏽!", ["👨‍👩‍👧", "🇰🇷", "👍🏽", "!"]),
+        ("진짜 좋네요 ㅋㅋㅋ...", ["진짜", "좋네요", "ㅋㅋㅋ", "..."]),
+        ("what?!?!  3.5", ["what", "?!?!", "3.5"]),
+        ("", []),
+    ],
+)
+def test_social_tokens(text, tokens):
+    assert social_tokens(text) == tokens
+
+
+@given(st.text(max_size=40))
+def test_social_tokens_lose_nothing_but_space(text):
+    assert "".join(social_tokens(text)) == "".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "left", "found"),
+    [
+        ("so fun #sarcasm", "so fun", 1),
+        ("so fun /s #not", "so fun", 2),
+        ("#Irony is dead", "is dead", 1),
+        ("I love it. /s\n", "I love it.", 1),
+        ("great.../s", "great...", 1),
+        ("5 m/s", "5 m/s", 0),
+        ("and/s", "and/s", 0),
+        ("</s", "</s", 0),
+        ("#notagain #sarcasmic", "#notagain #sarcasmic", 0),
+        ("/s is how they mark it", "/s is how they mark it", 0),
+        ("keep  two spaces #tag", "keep  two spaces #tag", 0),
+        ("#sarcasm", "", 1),
+    ],
+)
+def test_strip_markers(text, left, found):
+    assert strip_markers(text) == (left, found)
+
+
+@given(st.text(alphabet="ab/s #not\n", max_size=20))
+def test_stripping_twice_finds_nothing_more(text):
+    assert strip_markers(strip_markers(text)[0])[1] == 0
+
+
+def test_fold_makes_copies_equal():
+    assert fold("RT @bob: So FUN!!! https://x.y #sarcasm") == fold("rt so fun")
+    assert fold("so fun") != fold("no fun")
+
+
+def test_printable_mends_half_characters_only():
+    assert printable("a\ud800b") == "a\ufffdb"
+    assert printable("\ud83d\ude00") == "😀"
+    assert printable("한국어 😀") == "한국어 😀"
+
+
+def test_render_keeps_the_last_turns_and_names_speakers():
+    example = Example("x", Turn("B", "Sure."), (Turn("A", "one"), Turn("", "two"), Turn("A", "three")))
+    assert render(example) == "A: one\ntwo\nA: three\nB: Sure."
+    assert render(example, turns=1) == "A: three\nB: Sure."
+    assert render(example, turns=0, speakers=False) == "Sure."
+    assert render(example, turns=9, speakers=False) == "one\ntwo\nthree\nSure."

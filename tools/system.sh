@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Installs what the tests need from the operating system, if it is missing and we may.
+set -u
+cd "$(dirname "$0")/.."
+
+missing=()
+while read -r program package why; do
+  case $program in ''|'#'*) continue ;; esac
+  command -v "$program" >/dev/null && continue
+  echo "missing: $program ($why), from the package $package"
+  missing+=("$package")
+done < tools/system.txt
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+root=
+if [ "$(id -u)" -ne 0 ]; then
+  command -v sudo >/dev/null && sudo -n true 2>/dev/null && root="sudo -n"
+  [ -n "$root" ] || { echo "not root: tests that need them are skipped. Install: apt-get install ${missing[*]}"; exit 0; }
+fi
+command -v apt-get >/dev/null || { echo "no apt-get here: install ${missing[*]} by hand; tests that need them are skipped"; exit 0; }
+echo "installing ${missing[*]}"
+export DEBIAN_FRONTEND=noninteractive
+$root apt-get update -qq >/dev/null 2>&1
+$root apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null 2>&1 \
+  || echo "apt-get could not install ${missing[*]}: tests that need them are skipped"
+exit 0
