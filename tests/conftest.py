@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from deadpan.cli import main
 
 ROOT = Path(__file__).parent.parent
 SHARED = ROOT.parent / "shared" / "data"
@@ -16,3 +21,30 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("needs the real corpora in ../shared/data")
     return SHARED
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a command answered."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def json(self):
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def deadpan(capsys) -> Callable[..., Ran]:
+    """Run a command as the shell would, in this process."""
+
+    def run(*arguments: object) -> Ran:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return Ran(int(ended.value.code or 0), captured.out, captured.err)
+
+    return run

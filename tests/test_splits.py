@@ -91,6 +91,12 @@ def test_by_source_keeps_the_share_of_each_source() -> None:
     assert max(abs(share - rare / 5) for share in shares) > 1
 
 
+@pytest.mark.parametrize("rows_a_source", [1, 2, 3])
+def test_sources_too_small_to_share_out_do_not_spoil_the_sizes(rows_a_source: int) -> None:
+    examples = [example(at, at % 2 == 0, source=f"s{at // rows_a_source}") for at in range(120)]
+    assert abs(len(split(examples, by_source=True)["test"]) - 24) <= 2
+
+
 def test_the_seed_changes_the_draw() -> None:
     examples = [example(at, at % 2 == 0) for at in range(200)]
     drawn = [{e.id for e in split(examples, seed=seed)["test"]} for seed in range(3)]

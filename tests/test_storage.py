@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from strategies import records
 
 from deadpan.drops import Tally
 from deadpan.errors import ConfigError, DataError
@@ -26,6 +25,7 @@ from deadpan.storage import (
     write_records,
     write_text,
 )
+from strategies import records
 
 FORMS = ["a.jsonl", "a.parquet"]
 
@@ -42,7 +42,9 @@ def test_records_come_back_exactly(name, batch):
 
 
 @pytest.mark.parametrize("name", FORMS)
-@pytest.mark.parametrize("text", ["", "\0", "\u2028\r\n", "👨‍👩‍👧 한국어 \U0010ffff", "x" * 3_000_000], ids=len)
+@pytest.mark.parametrize(
+    "text", ["", "\0", "\u2028\r\n", "👨‍👩‍👧 한국어 \U0010ffff", "x" * 3_000_000], ids=len
+)
 def test_odd_texts_survive(tmp_path, name, text):
     rows = [Example("a", Turn(text, text), (Turn("", text),), explanation=text, meta={"k": text})]
     write_records(tmp_path / name, rows, Example)

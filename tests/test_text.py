@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -17,7 +18,7 @@ def official(text: str) -> list[str]:
     tokens = []
     for word in text.lower().split():
         token = word[0]
-        for before, after in zip(word, word[1:], strict=False):
+        for before, after in pairwise(word):
             if (unicodedata.category(before)[0] in "MPS") == (unicodedata.category(after)[0] in "MPS"):
                 token += after
             else:

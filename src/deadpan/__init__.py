@@ -35,7 +35,30 @@ _NAMES = {
     "split": "splits",
     "write_records": "storage",
 }
-__all__ = sorted(_NAMES)
+__all__ = [
+    "Comment",
+    "Detector",
+    "Example",
+    "Item",
+    "Judgment",
+    "Label",
+    "Prediction",
+    "Predictor",
+    "Run",
+    "Turn",
+    "agreement",
+    "compare_systems",
+    "complete",
+    "describe",
+    "find_leaks",
+    "folds",
+    "open_dataset",
+    "read_dataset",
+    "read_records",
+    "score_predictions",
+    "split",
+    "write_records",
+]
 
 if TYPE_CHECKING:
     from deadpan.agreement import agreement

@@ -1,4 +1,4 @@
-"""Files as they are published: plain, .gz, .bz2, .xz or .zip, opened alike and never taken as whole when cut."""
+"""Files as published: plain, .gz, .bz2, .xz or .zip, opened alike and never taken as whole when cut."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from deadpan.errors import DataError
 
@@ -30,6 +30,8 @@ def open_bytes(path: Path) -> Iterator[IO[bytes]]:
         raise DataError(f"{path}: is a folder, a file was expected") from None
     except (EOFError, lzma.LZMAError, zlib.error, zipfile.BadZipFile, gzip.BadGzipFile) as bad:
         raise DataError(f"{path}: damaged or cut off ({bad}); fetch it again") from None
+    except RuntimeError as bad:  # a zip with a password
+        raise DataError(f"{path}: cannot be unpacked ({bad}); unpack it first") from None
     except OSError as bad:
         if bad.errno is None:  # bz2 reports bad data as an OSError without a number
             raise DataError(f"{path}: damaged or not what its name says ({bad}); fetch it again") from None
@@ -47,7 +49,7 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
             with archive.open(names[0]) as member:
                 yield member
         return
-    openers = {".bz2": bz2.open, ".gz": gzip.open, ".xz": lzma.open}
+    openers: dict[str, Any] = {".bz2": bz2.open, ".gz": gzip.open, ".xz": lzma.open}
     if suffix in openers:
         with openers[suffix](path, "rb") as file:
             yield cast("IO[bytes]", file)

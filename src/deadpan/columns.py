@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 R = TypeVar("R")
+# Made once: it is called a million times.
+_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 def arrow_schema(kind: type[Any]) -> pa.Schema:
@@ -73,7 +75,7 @@ def _to_array(values: list[Any], hint: Any) -> pa.Array:
         flat = _to_array(list(chain.from_iterable(values)), get_args(hint)[0])
         return pa.ListArray.from_arrays(offsets, flat, type=_arrow_type(hint))
     if _is_json(hint):
-        values = [json.dumps(dict(v), ensure_ascii=False, allow_nan=False) if v else "{}" for v in values]
+        values = [_JSON(v if type(v) is dict else dict(v)) if v else "{}" for v in values]
     return pa.array(values, _arrow_type(hint))
 
 

@@ -26,8 +26,8 @@ OKABE_ITO: Final[Mapping[str, str]] = MappingProxyType(
 SARCASTIC: Final = OKABE_ITO["vermillion"]
 SINCERE: Final = OKABE_ITO["blue"]
 
-SERIES: Final = tuple(OKABE_ITO[n] for n in ("bluish green", "reddish purple", "orange", "sky blue"))
-"""For lines and bars that are not the two labels: their hues stay theirs. Yellow is unreadable on white."""
+SERIES: Final = ("series-1", "series-2", "series-3", "series-4")
+"""Roles for what is not one of the two labels, whose hues stay theirs. Yellow is unreadable on white."""
 
 MARKS: Final[Mapping[str, str]] = MappingProxyType({"sarcastic": "▲", "sincere": "●", "unlabelled": "○"})
 """The shape that goes with each label's hue."""
@@ -47,6 +47,14 @@ LIGHT: Final[Mapping[str, str]] = MappingProxyType(
         "sincere-text": "#00699f",
         "sarcastic-wash": "#fdf1e9",
         "sincere-wash": "#eaf4fa",
+        "series-1": OKABE_ITO["bluish green"],
+        "series-2": OKABE_ITO["reddish purple"],
+        "series-3": OKABE_ITO["orange"],
+        "series-4": OKABE_ITO["sky blue"],
+        "series-1-text": "#00704f",
+        "series-2-text": "#96446f",
+        "series-3-text": "#8a5f00",
+        "series-4-text": "#2a6b94",
     }
 )
 """What each role looks like on a white ground. The -text shades are dark enough to be read as words."""
@@ -66,6 +74,14 @@ DARK: Final[Mapping[str, str]] = MappingProxyType(
         "sincere-text": "#6fbfec",
         "sarcastic-wash": "#2c2018",
         "sincere-wash": "#17252f",
+        "series-1": "#1fb98a",
+        "series-2": "#d68ab3",
+        "series-3": "#f0b429",
+        "series-4": "#8fd0f5",
+        "series-1-text": "#3cc79d",
+        "series-2-text": "#dd9bbf",
+        "series-3-text": "#f2be4c",
+        "series-4-text": "#a2d9f8",
     }
 )
 """The same roles on a near-black ground: the same two hues, a step lighter."""

@@ -1,19 +1,19 @@
 """Train, dev and test, or folds: seeded, stratified, and never crossing a group or a sequence.
 
-Clusters of examples sharing a group or a sequence are dealt out whole, the largest first, equals in the
-order of a hash of (seed, cluster): the draw does not depend on the order of the examples.
+Clusters of examples sharing a group or a sequence are dealt out whole, the largest first, those alike in
+the order of a hash of (seed, cluster): the draw does not depend on the order of the examples.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from hashlib import blake2b
 from itertools import pairwise
 from types import MappingProxyType
 from typing import get_args
 
+from deadpan.draws import draw
 from deadpan.errors import ConfigError, DataError
 from deadpan.records import Example, Split
 from deadpan.stats.clusters import cluster_codes
@@ -21,8 +21,7 @@ from deadpan.stats.clusters import cluster_codes
 TRAIN_TEST: Mapping[Split, float] = MappingProxyType({"train": 0.8, "test": 0.2})
 TRAIN_DEV_TEST: Mapping[Split, float] = MappingProxyType({"train": 0.8, "dev": 0.1, "test": 0.1})
 
-Stratum = Hashable
-ALL: Stratum = "all"
+ALL = "all"
 """A stratum that holds every example, so that sizes are kept to as well as label shares."""
 
 
@@ -110,54 +109,46 @@ def _deal(
     members: dict[int, list[Example]] = {}
     for example, code in zip(ordered, _clusters(ordered), strict=True):
         members.setdefault(code, []).append(example)
-    clusters = sorted(members.values(), key=lambda cluster: (-len(cluster), _draw(seed, cluster[0].id)))
+    # Large first, then alike by alike, so that each part gets its share of every kind of cluster.
+    drawn = sorted(
+        (-len(cluster), sorted(_strata(cluster, by_source).items()), draw(seed, cluster[0].id), cluster)
+        for cluster in members.values()
+    )
     parts: list[list[Example]] = [[] for _ in fractions]
-    places = _places([_strata(cluster, by_source) for cluster in clusters], fractions)
-    for cluster, place in zip(clusters, places, strict=True):
+    places = _places([dict(strata) for _, strata, _, _ in drawn], fractions)
+    for (_, _, _, cluster), place in zip(drawn, places, strict=True):
         parts[place].extend(cluster)
     return [sorted(part, key=_id) for part in parts]
 
 
-def _draw(seed: int, key: str) -> bytes:
-    """A number for a cluster that depends on nothing but the seed and its first id."""
-    return blake2b(f"{seed}\0{key}".encode(), digest_size=16).digest()
-
-
-def _strata(cluster: Sequence[Example], by_source: bool) -> Counter[Stratum]:
-    counts: Counter[Stratum] = Counter((e.label, e.source if by_source else "") for e in cluster)
+def _strata(cluster: Sequence[Example], by_source: bool) -> Counter[str]:
+    """How many of each stratum a cluster has."""
+    counts = Counter(f"{e.label} {e.source if by_source else ''}" for e in cluster)
     counts[ALL] = len(cluster)
     return counts
 
 
-def _places(clusters: Sequence[Counter[Stratum]], fractions: Sequence[float]) -> list[int]:
-    """The part each cluster goes to: where it adds least to the chi-square between had and wanted counts.
-
-    That measure fills the parts in proportion (a large thread is as likely in test as its size allows),
-    where the plain difference would send every large cluster to train.
-    """
-    totals: Counter[Stratum] = Counter()
-    for cluster in clusters:
-        totals.update(cluster)
-    have: list[Counter[Stratum]] = [Counter() for _ in fractions]
+def _places(clusters: Sequence[Mapping[str, int]], fractions: Sequence[float]) -> list[int]:
+    """The part each cluster goes to: where the counts of all strata stray least from what is wanted."""
+    have: list[Counter[str]] = [Counter() for _ in fractions]
     places = []
     for at, cluster in enumerate(clusters):
         empty = [part for part in range(len(fractions)) if not have[part]]
         # As many clusters left as parts still empty: each must get one.
         open_parts = empty if len(empty) >= len(clusters) - at else range(len(fractions))
-        place = min(open_parts, key=lambda part: _cost(cluster, have[part], totals, fractions[part]))
+        place = min(open_parts, key=lambda part: _cost(cluster, have[part], fractions[part]))
         have[place].update(cluster)
         places.append(place)
     return places
 
 
-def _cost(
-    cluster: Counter[Stratum], have: Counter[Stratum], totals: Counter[Stratum], fraction: float
-) -> float:
-    """How much chi-square grows if a part takes the cluster (less a term that is the same for every part)."""
-    return sum(
-        added * (added + 2 * have[stratum]) / (fraction * totals[stratum])
-        for stratum, added in cluster.items()
-    )
+def _cost(cluster: Mapping[str, int], have: Mapping[str, int], fraction: float) -> float:
+    """How much a part strays if it takes the cluster: the growth of (had - wanted)^2 / fraction over strata.
+
+    Less a term that is the same for every part. Dividing by the fraction fills the parts in proportion,
+    so a large thread can land in test; the plain square would send every large one to train.
+    """
+    return sum(added * (added + 2 * have[stratum]) for stratum, added in cluster.items()) / fraction
 
 
 def _why_empty(examples: Sequence[Example], name: str) -> str:

@@ -96,6 +96,8 @@ def fold(text: str) -> str:
 
 def printable(text: str) -> str:
     """The text with lone surrogates replaced, so that it can be written as UTF-8."""
+    if text.isascii():  # cheap, and most texts are
+        return text
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:

@@ -299,6 +299,8 @@ def read_tensor(path: Path, name: str) -> Array:
             entry = header[name]
             dtype = np.dtype(_DTYPES[entry["dtype"]]).newbyteorder("<")
             low, high = entry["data_offsets"]
+            if not 0 <= low <= high:
+                raise ValueError("its place is outside of the file")
             file.seek(start + low)
             values = np.frombuffer(file.read(high - low), dtype=dtype).reshape(entry["shape"])
     except (OSError, ValueError, KeyError, TypeError, OverflowError, MemoryError) as bad:

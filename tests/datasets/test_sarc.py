@@ -20,7 +20,7 @@ COMMENTS = {
     "c2": {"text": "Right on time, as ever", "author": "cat", "score": 7, "created_utc": 5},
     "c3": {"text": "I cross it daily.", "author": "dan"},
     "p2": {"text": "", "author": ""},
-    "c4": {"text": "no {braces} \\ or \"quotes\" can stop this, 한국어 😀", "author": "eve"},
+    "c4": {"text": 'no {braces} \\ or "quotes" can stop this, 한국어 😀', "author": "eve"},
     "c5": {"text": "fine", "author": "fay"},
     "unused": {"text": "never asked for"},
 }
@@ -40,7 +40,11 @@ def test_a_response_has_its_thread_its_pair_and_its_label(release):
     assert [e.id for e in examples] == ["c2", "c3", "c4", "c5"]
     assert [e.label for e in examples] == [True, False, False, True]
     assert first.context == (Turn("ann", "City opens a bridge"), Turn("ben", "Only two years late."))
-    assert (first.response, first.group, first.sequence) == (Turn("cat", "Right on time, as ever"), "p1", "c1")
+    assert (first.response, first.group, first.sequence) == (
+        Turn("cat", "Right on time, as ever"),
+        "p1",
+        "c1",
+    )
     assert (first.split, first.label_kind, first.meta["score"]) == ("train", "marker", 7)
 
 

@@ -48,6 +48,14 @@ def test_undefined_resamples_are_left_out_and_said() -> None:
     assert nothing.low is None and "no resample" in nothing.why
 
 
+def test_the_bounds_are_the_percentiles() -> None:
+    replicates = np.random.default_rng(0).permutation(np.linspace(0, 1, 1001))
+    for level in (0.95, 0.8):
+        found = percentile_interval(0.5, replicates, 10, level)
+        assert (found.low, found.high) == pytest.approx(((1 - level) / 2, (1 + level) / 2))
+        assert (found.level, found.why) == (level, "")
+
+
 def test_the_interval_is_widened_to_hold_the_value() -> None:
     found = percentile_interval(0.9, np.linspace(0.1, 0.5, 101), 10)
     assert found.high == 0.9

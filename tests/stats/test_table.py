@@ -64,6 +64,17 @@ def test_sequences_that_are_not_pairs_have_sequence_scores_and_say_why_no_pair_a
     assert table.scores["sequence_f1"].n == 1
 
 
+def test_a_sequence_is_a_cluster_and_rows_outside_do_not_touch_pair_accuracy() -> None:
+    pairs = [example(at, at % 2 == 0, sequence=f"s{at // 2}") for at in range(20)]
+    answers = [at % 3 == 0 for at in range(20)]
+    alone = score_predictions(pairs, predictions(answers))
+    assert alone.n_clusters == 10
+    others = [example(at, True) for at in range(20, 90)]
+    among_others = score_predictions(pairs + others, predictions(answers + [True] * 70))
+    assert among_others.n_clusters == 80
+    assert among_others.scores["pair_accuracy"] == alone.scores["pair_accuracy"]
+
+
 def test_scores_without_sequences_or_probabilities_are_not_there() -> None:
     table = score_predictions([example(0, True), example(1, False)], predictions([True, False]))
     assert "pair_accuracy" not in table.scores and "brier" not in table.scores

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from deadpan.cli.dataset_screens import show_descriptions, show_leaks
 from deadpan.cli.output import (
     emit,
     json_option,
@@ -20,6 +21,8 @@ from deadpan.cli.sources import open_source, source_options
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from deadpan.records import Split
 
 
 @click.group()
@@ -133,13 +136,12 @@ def stats(sources: tuple[str, ...], as_json: bool, **reading: Any) -> None:
     tallies = {}
     for source in sources:
         reader = open_source(source, **reading)
-        described[source] = describe(watched(source, reader), reader.release)
+        described[source] = describe(watched(source, reader), name=source, platform=reader.release.platform)
         tallies[source] = reader.tally
     data = {s: {**d.as_dict(), **tallies[s].as_dict()} for s, d in described.items()}
 
     def show(out: Console) -> None:
-        for renderable in _stats_tables(described):
-            out.print(renderable)
+        show_descriptions(out, described)
         for source in sources:
             show_tally(out, tallies[source])
 
@@ -156,7 +158,7 @@ def leaks(sources: tuple[str, ...], as_json: bool, **reading: Any) -> None:
 
     corpora = {source: list(watched(source, open_source(source, **reading))) for source in sources}
     report = find_leaks(corpora)
-    emit(as_json, report.as_dict(), lambda out: _show_leaks(out, report))
+    emit(as_json, report.as_dict(), lambda out: show_leaks(out, report))
 
 
 @datasets.command()
@@ -169,11 +171,10 @@ def leaks(sources: tuple[str, ...], as_json: bool, **reading: Any) -> None:
 def split(source: str, out: Path, sizes: str, seed: int, as_json: bool, **reading: Any) -> None:
     """Deal a corpus into train, dev and test: seeded, stratified, no thread or pair torn apart."""
     from deadpan.records import Example
-    from deadpan.splits import parse_sizes
     from deadpan.splits import split as deal
     from deadpan.storage import write_manifest, write_records
 
-    fractions = parse_sizes(sizes)
+    fractions = _fractions(sizes)
     reader = open_source(source, **reading)
     parts = deal(list(watched("reading", reader)), fractions, seed=seed)
     for name, part in parts.items():
@@ -198,3 +199,17 @@ def split(source: str, out: Path, sizes: str, seed: int, as_json: bool, **readin
         console.print(f"written to {out}")
 
     emit(as_json, {"counts": counts, "out": str(out)}, show)
+
+
+def _fractions(sizes: str) -> dict[Split, float]:
+    """8:1:1 or 80:20 as fractions by part."""
+    from deadpan.errors import ConfigError
+
+    names: dict[int, tuple[Split, ...]] = {2: ("train", "test"), 3: ("train", "dev", "test")}
+    try:
+        shares = [float(part) for part in sizes.split(":")]
+    except ValueError:
+        shares = []
+    if len(shares) not in names or not all(0 < share < float("inf") for share in shares):
+        raise ConfigError(f"--sizes {sizes}: write train:test or train:dev:test, such as 80:20 or 8:1:1")
+    return {name: share / sum(shares) for name, share in zip(names[len(shares)], shares, strict=True)}

@@ -65,7 +65,7 @@ def pull(names: tuple[str, ...], as_json: bool) -> None:
                 seen = here
 
             pulled[name] = str(weights.pull(name, progress=show))
-    emit(as_json, pulled, lambda out: [out.print(f"{n}: {p}") for n, p in pulled.items()])
+    emit(as_json, pulled, lambda out: out.print("\n".join(f"{n}: {p}" for n, p in pulled.items())))
 
 
 @models.command()

@@ -6,17 +6,20 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 from deadpan.drops import Tally
 from deadpan.palette import SARCASTIC, SINCERE
 from deadpan.records import Example
+from deadpan.text import render_turn
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.padding import Padding
     from rich.table import Table
+    from rich.text import Text
 
 T = TypeVar("T")
 PIPE_WIDTH = 120
@@ -54,7 +57,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, numbers: 
     return result
 
 
-def label_word(label: bool | None) -> Any:
+def label_word(label: bool | None) -> Text:
     """The label as a word in its hue: never colour alone."""
     from rich.text import Text
 
@@ -65,7 +68,6 @@ def label_word(label: bool | None) -> Any:
 
 def show_conversation(out: Console, example: Example) -> None:
     """A conversation as people read it: what came before dimmed, the response set apart."""
-    from rich.padding import Padding
     from rich.text import Text
 
     title = Text(example.id, style="dim").append("  ").append_text(label_word(example.label))
@@ -73,14 +75,18 @@ def show_conversation(out: Console, example: Example) -> None:
         title.append(f" ({', '.join(example.categories)})")
     out.print(title)
     for turn in example.context:
-        speaker = f"{turn.speaker}: " if turn.speaker else ""
-        out.print(Padding(Text(f"{speaker}{turn.text}", style="dim"), (0, 0, 0, 2)))
-    speaker = f"{example.response.speaker}: " if example.response.speaker else ""
-    out.print(Padding(Text("▸ ", style="bold").append(f"{speaker}{example.response.text}"), (0, 0, 0, 2)))
+        out.print(_indented(Text(render_turn(turn), style="dim"), 2))
+    out.print(_indented(Text("▸ ", style="bold").append(render_turn(example.response)), 2))
     for word, text in (("why", example.explanation), ("literally", example.rephrase)):
         if text:
-            out.print(Padding(Text(f"{word}: {text}", style="italic dim"), (0, 0, 0, 4)))
+            out.print(_indented(Text(f"{word}: {text}", style="italic dim"), 4))
     out.print()
+
+
+def _indented(text: Text, by: int) -> Padding:
+    from rich.padding import Padding
+
+    return Padding(text, (0, 0, 0, by), expand=False)
 
 
 def show_tally(out: Console, tally: Tally) -> None:
@@ -103,8 +109,14 @@ def progress(title: str, total: float | None = None) -> Iterator[Callable[[float
         yield lambda amount: None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-    from rich.progress import TaskProgressColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
     columns = [
         TextColumn("{task.description}"),

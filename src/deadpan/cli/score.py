@@ -40,7 +40,9 @@ def score(
 
     systems = {path.stem: list(read_records(path, Prediction)) for path in predictions}
     if len(systems) < len(predictions):
-        raise ConfigError("two prediction files have the same name: rename one, names are how rows are told apart")
+        raise ConfigError(
+            "two prediction files have the same name: rename one, names are how rows are told apart"
+        )
     examples = list(open_source(truth, **reading))
     tables = {name: score_predictions(examples, rows, seed=seed) for name, rows in systems.items()}
     compared = compare_systems(examples, systems, score=by, seed=seed) if len(systems) > 1 else []

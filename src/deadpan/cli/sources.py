@@ -23,6 +23,7 @@ def source_options(command: F) -> F:
                      help="For your own tables: a label that means sarcastic."),
         click.option("--text", type=click.Path(path_type=Path, exists=True, dir_okay=False),
                      help="iSarcasm: a file with the texts of the tweet ids."),
+        click.option("--ids-only", is_flag=True, help="iSarcasm: describe the ids, without texts."),
         click.option("--keep-markers", is_flag=True,
                      help="Keep tags that tell the label (#sarcasm, #not, /s)."),
         click.option("--data", envvar="DEADPAN_DATA", type=click.Path(path_type=Path),
@@ -38,6 +39,7 @@ def open_source(
     *,
     keep_markers: bool = False,
     text: Path | None = None,
+    ids_only: bool = False,
     columns: tuple[str, ...] = (),
     positive: tuple[str, ...] = (),
 ) -> Reader:
@@ -52,11 +54,13 @@ def open_source(
     if source == "table":
         options |= {"positive": positive, **_pairs(columns)}
     elif columns or positive:
-        raise ConfigError("--column and --positive are for your own tables: name a .csv, .tsv, .jsonl or .parquet file")
-    if text is not None:
-        if source != "isarcasm":
-            raise ConfigError("--text is for isarcasm, whose release holds tweet ids only")
-        options["text"] = text
+        raise ConfigError(
+            "--column and --positive are for your own tables: name a .csv, .tsv, .jsonl or .parquet file"
+        )
+    if source == "isarcasm":
+        options |= {"text": text, "ids_only": ids_only}
+    elif text is not None or ids_only:
+        raise ConfigError("--text and --ids-only are for isarcasm, whose release holds tweet ids only")
     return open_dataset(source, data, **options)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -15,6 +15,8 @@ from deadpan.errors import DataError
 CHUNK = 1 << 20
 LONGEST_ENTRY = 64 << 20  # past this a missing bracket, not a long comment, is the likely cause
 _GAP = re.compile(r"[ \t\r\n]*")
+# It cannot match inside a string, where quotes are escaped.
+_BORDER = re.compile(r'\}\s*,\s*(?="[^"\\]*"\s*:\s*\{)')
 _DECODER = json.JSONDecoder()
 
 
@@ -27,7 +29,11 @@ def read_comments(path: Path, needed: Container[str]) -> Iterator[tuple[str, dic
 
 
 class _Entries:
-    """The entries of a JSON object that need not fit in memory."""
+    """The entries of a JSON object that need not fit in memory.
+
+    Most are decoded by the block: a block is cut where one entry ends and the next begins, and its whole
+    entries go through the decoder at once. What a block cannot settle is read entry by entry.
+    """
 
     def __init__(self, path: Path, file: IO[bytes]) -> None:
         self.path = path
@@ -45,6 +51,7 @@ class _Entries:
         if self._next() == "}":
             return
         while True:
+            yield from self._whole_entries()
             yield self._entry()
             mark = self._next()
             if mark == "}":
@@ -52,6 +59,23 @@ class _Entries:
             if mark != ",":
                 raise self._broken("expected a comma between comments")
             self.at += 1
+
+    def _whole_entries(self) -> Iterable[tuple[str, dict[str, Any]]]:
+        """The entries up to the last border in the text at hand, or none if they are not what they seem."""
+        end = len(self.text)
+        while (end := self.text.rfind("}", self.at, end)) >= 0:
+            if border := _BORDER.match(self.text, end):
+                break
+        else:
+            return ()
+        try:
+            entries: dict[str, dict[str, Any]] = json.loads(f"{{{self.text[self.at : end + 1]}}}")
+        except json.JSONDecodeError:
+            return ()
+        if not all(isinstance(value, dict) for value in entries.values()):
+            return ()
+        self.at = border.end()
+        return entries.items()
 
     def _entry(self) -> tuple[str, dict[str, Any]]:
         key = self._value()

@@ -33,7 +33,8 @@ def read_sequences(path: Path, tally: Tally | None = None) -> Iterator[Sequence]
     number = 0
     with open_bytes(path) as file:
         for lines in _blocks_of_lines(file):
-            for number, line in enumerate(lines, number + 1):
+            for line in lines:
+                number += 1
                 try:
                     ancestors, responses, labels = line.split("|")
                     sequence = Sequence(

@@ -12,7 +12,8 @@ from deadpan.datasets.rows import Row, csv_rows, lines, tab_rows
 from deadpan.records import Example, Turn
 
 COLUMNS = (
-    "label", "comment", "author", "subreddit", "score", "ups", "downs", "date", "created_utc", "parent_comment",
+    "label", "comment", "author", "subreddit", "score",
+    "ups", "downs", "date", "created_utc", "parent_comment",
 )  # fmt: skip
 KEPT = ("subreddit", "score", "ups", "downs", "date", "created_utc", "parent_id")
 

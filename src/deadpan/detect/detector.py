@@ -48,7 +48,9 @@ class Detector:
             raise ModelError(f"{folder}: no detector here; expected the folder a detector was saved to")
         for name, facts in read_manifest(folder).files.items():
             if not (folder / name).is_file() or digest(folder / name) != facts["sha256"]:
-                raise ModelError(f"{folder / name}: changed or missing since the model was saved; train again")
+                raise ModelError(
+                    f"{folder / name}: changed or missing since the model was saved; train again"
+                )
         state = read_json(folder / "detector.json")
         try:
             detector = cls(state["system"], **state["settings"])

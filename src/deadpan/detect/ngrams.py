@@ -67,7 +67,9 @@ class NGrams:
                 right[strength] += int(((features[test] @ weights > 0) == labels[test]).sum())
         return max(STRENGTHS, key=lambda strength: right[strength])
 
-    def _weights(self, features: csr_matrix, labels: NDArray[np.bool_], strength: float) -> NDArray[np.float64]:
+    def _weights(
+        self, features: csr_matrix, labels: NDArray[np.bool_], strength: float
+    ) -> NDArray[np.float64]:
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.linear_model import LogisticRegression
 
@@ -94,7 +96,7 @@ class NGrams:
         ]
 
     def telling(self, top: int = 10) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
-        """The n-grams that speak most for sarcasm and most against it, with their weights (SARC's Table 3)."""
+        """The n-grams that speak most for sarcasm and most against it, with weights (SARC's Table 3)."""
         names = list(self.vocabulary_)
         order = np.argsort(self.weights_, kind="stable")
         ranked = [(names[i], float(self.weights_[i])) for i in order]

@@ -139,9 +139,10 @@ class Client:
         while True:
             endpoint = await self._endpoint(settings)
             body = request_body(endpoint, settings, turns, replicate)
+            connection = self._connection(endpoint, settings)
             started = self._clock()
             try:
-                answer = await ask(self._connection(endpoint, settings), endpoint, body, settings.timeout)
+                answer = await ask(connection, endpoint, body, settings.timeout)
                 return answer, self._clock() - started, tuple(retried)
             except Failed as failure:
                 if len(retried) >= settings.retries:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -30,7 +31,7 @@ class Server:
 
     name: str
     url: str
-    key: str
+    key: str = field(repr=False)
     process: subprocess.Popen[bytes] = field(repr=False, compare=False)
 
     @property
@@ -96,9 +97,9 @@ def _start(name: str, threads: int) -> Server:
 
     A process of its own: a crash in there is an error here and not our end, and its log stays its own.
     """
-    weights = weights_of(name)
     if importlib.util.find_spec("xllamacpp") is None:
-        raise MissingExtra("xllamacpp", "embedded")
+        raise MissingExtra("xllamacpp", "llm")
+    weights = weights_of(name)
     key = secrets.token_urlsafe(24)
     order = {"weights": str(weights), "name": name, "threads": threads, "context": CONTEXT, "key": key}
     command = [sys.executable, "-P", str(Path(__file__).with_name("serve.py"))]
@@ -117,8 +118,13 @@ def _start(name: str, threads: int) -> Server:
             alarm.cancel()
         server = Server(name, address, key, process)
         if not address:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=1)  # so that the code is its own and not that of our kill
             server.stop()
-            raise ModelError(f"the server of {name} did not start ({_tail(log)}): deadpan models pull {name}")
+            raise ModelError(
+                f"the server of {name} did not start (exit code {process.returncode}, {_tail(log)}): "
+                f"try deadpan models pull {name}, then pip install -U xllamacpp"
+            )
     return server
 
 

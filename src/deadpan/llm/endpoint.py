@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from deadpan.errors import ConfigError, ModelError
+from deadpan.errors import ConfigError, ModelError, need
 from deadpan.llm.messages import Message, StopReason, Usage
 from deadpan.llm.retries import Failed, asked_wait
 from deadpan.llm.settings import Settings
@@ -77,11 +77,18 @@ def find_endpoint(settings: Settings) -> Endpoint:
 
 def connect(endpoint: Endpoint, timeout: float) -> AsyncOpenAI:
     """The SDK's client. It never retries by itself, or its retries would multiply with ours."""
+    need("openai", "llm")
     from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
     options: dict[str, Any] = {"base_url": endpoint.url} if endpoint.url else {}
-    if urlsplit(endpoint.url).hostname in LOOPBACK:  # a proxy of the environment must not see these
-        options["http_client"] = DefaultAsyncHttpxClient(trust_env=False, timeout=timeout)
+    parts = urlsplit(endpoint.url)
+    if parts.hostname in LOOPBACK:  # a proxy of the environment must not see these
+        options["http_client"] = DefaultAsyncHttpxClient(
+            trust_env=False,
+            timeout=timeout,
+            follow_redirects=False,
+            verify=parts.scheme == "https",  # plain HTTP need not wait for certificates to load
+        )
     return AsyncOpenAI(api_key=endpoint.key, max_retries=0, timeout=timeout, **options)
 
 

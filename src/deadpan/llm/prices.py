@@ -56,7 +56,7 @@ def find_price(settings: Settings) -> Price | None:
 
 def lookup(model: str) -> Price | None:
     """The table's price for a name as providers write it: with a vendor before it or a date after it."""
-    table = _table()
+    table = price_table()
     name = model.removeprefix("openai/")
     for candidate in (name, name.rpartition("/")[2]):
         for form in (candidate, _DATED.sub("", candidate)):
@@ -66,7 +66,8 @@ def lookup(model: str) -> Price | None:
 
 
 @cache
-def _table() -> dict[str, Price]:
+def price_table() -> dict[str, Price]:
+    """Every price we know, by model."""
     content = tomllib.loads(Path(__file__).with_name("prices.toml").read_text(encoding="utf-8"))
     return {
         name: Price(**row, as_of=vendor["as_of"])

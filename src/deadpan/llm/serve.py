@@ -8,11 +8,17 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
+
+LOOPBACK = "127.0.0.1"
+_IF_KNOWN = {"hostname": LOOPBACK, "hostnames": [LOOPBACK], "webui": False, "ui": False, "fit_params": False}
+"""Settings that some versions of xllamacpp name otherwise or do not have."""
 
 
 def serve() -> None:
     """Load the weights, answer on loopback, end with the parent."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which may go on
     order = json.loads(sys.stdin.buffer.readline())
     answer = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # llama.cpp may write to standard output, which is for the address alone
@@ -26,11 +32,12 @@ def serve() -> None:
     params.n_ctx = order["context"]
     params.n_parallel = 1  # requests computed together change each other's last digits
     params.api_keys = [order["key"]]
-    params.hostnames = ["127.0.0.1"]
     params.port = 0
-    params.ui = False
     params.warmup = False
     params.verbosity = 1
+    for name, value in _IF_KNOWN.items():
+        if hasattr(params, name):
+            setattr(params, name, value)
     server = xllamacpp.Server(params)
     answer.write(json.dumps({"url": f"{server.listening_address}/v1"}) + "\n")
     answer.close()

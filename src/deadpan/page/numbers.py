@@ -34,15 +34,15 @@ def score(interval: Interval, decimals: int | None = None) -> str:
     if interval.value is None:
         return f"undefined ({interval.why})" if interval.why else "undefined"
     if interval.low is None or interval.high is None:
-        return f"{interval.value:.{places}f}"
-    return f"{interval.value:.{places}f} {bounds(interval, places)}"
+        return f"{interval.value:z.{places}f}"
+    return f"{interval.value:z.{places}f} {bounds(interval, places)}"
 
 
 def bounds(interval: Interval, decimals: int) -> str:
     """The interval alone, [0.69, 0.73]; empty where there is none."""
     if interval.low is None or interval.high is None:
         return ""
-    return f"[{interval.low:.{decimals}f}, {interval.high:.{decimals}f}]"
+    return f"[{interval.low:z.{decimals}f}, {interval.high:z.{decimals}f}]"
 
 
 def number(value: float) -> str:
@@ -53,4 +53,4 @@ def number(value: float) -> str:
         return "undefined"
     size = abs(value)
     decimals = DIGITS_WITHOUT_INTERVAL if size < 10 else 1 if size < 1000 else 0
-    return f"{value:,.{decimals}f}"
+    return f"{value:z,.{decimals}f}"

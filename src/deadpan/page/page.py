@@ -92,15 +92,16 @@ class Page:
         return self._add(render_conversation(example, shown, note))
 
     def figure(self, svg: str, title: str, table: Table | None = None) -> Self:
-        """A drawing with what it shows as a table under it. The drawing follows light and dark."""
+        """A drawing under its title, and what it shows as a table. The drawing follows light and dark."""
         self._figures += 1
         drawing = inline_svg(svg, title, self._figures, dict(LIGHT))
         numbers = ""
         if table is not None:
             numbers = f"<details><summary>The numbers</summary>{render_table(table, title)}</details>"
         return self._add(
-            f'<figure><div class="drawing" role="region" tabindex="0" aria-label="{escape(title)}">'
-            f"{drawing}</div>{numbers}</figure>"
+            f"<figure><figcaption>{escape(title)}</figcaption>"
+            f'<div class="drawing" role="region" tabindex="0" aria-label="{escape(title)}">{drawing}</div>'
+            f"{numbers}</figure>"
         )
 
     def html(self) -> str:

@@ -126,12 +126,16 @@ def _cell(cell: Cell, scale: _Scale | None) -> str:
 
 def _score_cell(interval: Interval, scale: _Scale | None) -> str:
     if interval.value is None or scale is None:
-        return f'<span class="dim">undefined{": " if interval.why else ""}{escape(interval.why)}</span>'
-    remark = f'<span class="why">{escape(interval.why)}</span>' if interval.why else ""
+        return f'<span class="dim">undefined</span>{_remark(interval)}'
     return (
-        f'<span class="score"><b>{interval.value:.{scale.decimals}f}</b> '
-        f'<span class="dim">{bounds(interval, scale.decimals)}</span></span>{scale.whisker(interval)}{remark}'
+        f'<span class="score"><b>{interval.value:z.{scale.decimals}f}</b> '
+        f'<span class="dim">{bounds(interval, scale.decimals)}</span></span>'
+        f"{scale.whisker(interval)}{_remark(interval)}"
     )
+
+
+def _remark(interval: Interval) -> str:
+    return f'<span class="why">{escape(interval.why)}</span>' if interval.why else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +161,7 @@ class _Scale:
 
     def caption(self) -> str:
         """What the ends of the whiskers' scale are."""
-        low, high = f"{self.low:.{self.decimals}f}", f"{self.high:.{self.decimals}f}"
+        low, high = f"{self.low:z.{self.decimals}f}", f"{self.high:z.{self.decimals}f}"
         return f'<span class="scale" aria-hidden="true"><span>{low}</span><span>{high}</span></span>'
 
     def whisker(self, interval: Interval) -> str:
