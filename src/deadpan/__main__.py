@@ -1,0 +1,5 @@
+"""`python -m deadpan` is the command line."""
+
+from deadpan.cli import main
+
+main()

@@ -1,0 +1,82 @@
+"""The folder a dataset is released in: what Hugging Face, Croissant and deadpan read alike."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import cast, get_args
+
+from deadpan.cards.croissant import FileFacts, croissant
+from deadpan.cards.facts import DataFacts, Sizes
+from deadpan.cards.markdown import data_card
+from deadpan.drops import Tally
+from deadpan.errors import ConfigError, DataError
+from deadpan.fields import encode
+from deadpan.records import Example, Split
+from deadpan.storage import digest, manifest_path, write_json, write_manifest, write_records, write_text
+
+
+def write_dataset_folder(
+    out: Path,
+    examples_by_split: Mapping[str, Iterable[Example]],
+    facts: DataFacts,
+    *,
+    tally: Tally | None = None,
+    command: str = "release",
+) -> Sizes:
+    """Write data/SPLIT.parquet, README.md, croissant.json and, last, manifest.json; what was written.
+
+    Load it with datasets.load_dataset(folder), mlcroissant.Dataset(folder/croissant.json) or read_records.
+    """
+    out = Path(out)
+    _check_splits(out, list(examples_by_split))
+    out.mkdir(parents=True, exist_ok=True)
+    manifest_path(out).unlink(missing_ok=True)  # until a new one is there, the folder is not finished
+    sizes, seen = Sizes(), dict[str, str]()
+    described = []
+    for split, examples in examples_by_split.items():
+        path = out / "data" / f"{split}.parquet"
+        sizes.labels[split] = Counter()
+        write_records(path, _counted(split, examples, sizes, seen), Example)
+        n = sizes.labels[split].total()
+        described.append(FileFacts(split, f"data/{split}.parquet", digest(path), path.stat().st_size, n))
+    write_text(out / "README.md", data_card(facts, sizes))
+    write_json(out / "croissant.json", croissant(facts, described))
+    counts = {
+        f"{split}.{word}": n for split, words in sizes.labels.items() for word, n in sorted(words.items())
+    }
+    write_manifest(out, command=command, config=encode(facts), counts=counts, tally=tally)
+    return sizes
+
+
+def _check_splits(out: Path, splits: Sequence[str]) -> None:
+    if out.exists() and not out.is_dir():
+        raise DataError(f"{out}: a file of that name is in the way; choose another folder")
+    if not splits:
+        raise ConfigError("a release needs at least one split, such as train")
+    for split in splits:
+        if not re.fullmatch(r"[A-Za-z0-9_]+", split):
+            raise ConfigError(f"a split is named with letters, digits and _, got {split!r}")
+    left = sorted(p.name for p in (out / "data").glob("*") if p.stem not in splits or p.suffix != ".parquet")
+    if left:
+        raise DataError(f"{out / 'data' / left[0]}: left there by something else; release to an empty folder")
+
+
+def _counted(
+    split: str, examples: Iterable[Example], sizes: Sizes, seen: dict[str, str]
+) -> Iterator[Example]:
+    """The examples on their way to the file, counted and checked: one id, one split, no contradiction."""
+    known = split in get_args(Split)
+    for example in examples:
+        if example.id in seen:
+            raise DataError(
+                f"example {example.id!r} of {split} is already in {seen[example.id]}: ids must differ"
+            )
+        if known and example.split not in ("", split):
+            raise DataError(f"example {example.id!r} says its split is {example.split}, not {split}")
+        seen[example.id] = split
+        sizes.count(split, example)
+        yield replace(example, split=cast(Split, split)) if known and not example.split else example

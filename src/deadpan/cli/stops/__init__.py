@@ -1,0 +1,1 @@
+"""The tour's stops, one a file."""

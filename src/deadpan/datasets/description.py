@@ -1,0 +1,241 @@
+"""What a corpus is made of, in one pass: the numbers a paper's data section gives."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from deadpan.datasets.duplicates import identity
+from deadpan.fields import encode
+from deadpan.records import Example
+from deadpan.text import social_tokens
+
+TOPICS = ("subreddit", "topic", "show", "dialect", "domain")
+"""Fields of `meta` that say what a text is about or where it comes from."""
+
+MOST = 10
+"""Topics shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How some counts are spread; quantiles are values that occur (nearest rank)."""
+
+    n: int
+    mean: float
+    quarter: int
+    median: int
+    three_quarters: int
+    most: int
+    """95 % have no more."""
+    max: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sequences:
+    """Responses to one context: how many sequences there are of each size, and how sarcastic they are."""
+
+    n: int
+    sizes: Mapping[int, int]
+    sarcastic_share: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """A corpus in numbers. Lengths are by label: "sarcastic", "not", "unlabelled".
+
+    `share` is sarcastic of labelled; `duplicates` are rows that repeat the text of an earlier one.
+    """
+
+    name: str
+    platform: str
+    n: int
+    sarcastic: int
+    not_sarcastic: int
+    unlabelled: int
+    share: float | None
+    label_kinds: Mapping[str, int]
+    languages: Mapping[str, int]
+    sources: Mapping[str, int]
+    splits: Mapping[str, int]
+    with_context: int
+    mean_turns: float
+    max_turns: int
+    with_explanation: int
+    with_rephrase: int
+    categories: Mapping[str, int]
+    sequences: Sequences
+    groups: int
+    characters: Mapping[str, Spread]
+    tokens: Mapping[str, Spread]
+    vocabulary: int
+    duplicates: int
+    topics: Mapping[str, Mapping[str, int]]
+
+    def row(self) -> dict[str, Any]:
+        """The row of the comparison tables in papers."""
+        return {
+            "name": self.name,
+            "language": ", ".join(self.languages),
+            "source": self.platform,
+            "sarcastic": self.sarcastic,
+            "total": self.n,
+            "context": self.with_context > 0,
+            "explanation": self.with_explanation > 0,
+            "label": ", ".join(kind for kind in self.label_kinds if kind),
+        }
+
+    def as_dict(self) -> dict[str, Any]:
+        """For a manifest or --json; JSON has no numbers as names, so sizes are strings."""
+        plain: dict[str, Any] = encode(self)
+        sizes = {str(size): count for size, count in self.sequences.sizes.items()}
+        plain["sequences"] = {**plain["sequences"], "sizes": sizes}
+        return plain
+
+
+def describe(examples: Iterable[Example], *, name: str = "", platform: str = "") -> Description:
+    """Describe a corpus in one pass; kept are counts and distinct tokens, never the texts."""
+    counts = _Counts()
+    for example in examples:
+        counts.add(example)
+    return counts.description(name, platform)
+
+
+_Facts = tuple[bool | None, str, str, str, str, int, bool, bool]
+"""What few values are taken of: label, its kind, language, source, split, turns, explained, rephrased."""
+
+
+@dataclass(slots=True)
+class _Counts:
+    """What is counted on the way. Lengths are histograms, so their quantiles are exact."""
+
+    facts: Counter[_Facts] = field(default_factory=Counter)
+    categories: Counter[str] = field(default_factory=Counter)
+    sequences: dict[str, list[int]] = field(default_factory=dict)
+    groups: set[str] = field(default_factory=set)
+    characters: Counter[tuple[bool | None, int]] = field(default_factory=Counter)
+    tokens: Counter[tuple[bool | None, int]] = field(default_factory=Counter)
+    vocabulary: set[str] = field(default_factory=set)
+    texts: set[int] = field(default_factory=set)
+    topics: dict[str, Counter[str]] = field(default_factory=dict)
+
+    def add(self, example: Example) -> None:
+        text, label = example.response.text, example.label
+        tokens = social_tokens(text.lower())
+        self.facts[
+            label,
+            example.label_kind,
+            example.language,
+            example.source,
+            example.split,
+            len(example.context),
+            bool(example.explanation),
+            bool(example.rephrase),
+        ] += 1
+        self.categories.update(example.categories)
+        self.characters[label, len(text)] += 1
+        self.tokens[label, len(tokens)] += 1
+        self.vocabulary.update(tokens)
+        self.texts.add(hash(identity(text)))  # 64 bits stand for the text: a tenth of the memory
+        if example.group:
+            self.groups.add(example.group)
+        if example.sequence:
+            self._add_to_sequence(example)
+        if example.meta:
+            self._add_topics(example.meta)
+
+    def _add_topics(self, meta: Mapping[str, Any]) -> None:
+        for key in TOPICS:
+            value = meta.get(key)
+            if isinstance(value, str) and value:
+                self.topics.setdefault(key, Counter())[value] += 1
+
+    def _add_to_sequence(self, example: Example) -> None:
+        size, labelled, sarcastic = self.sequences.get(example.sequence, (0, 0, 0))
+        self.sequences[example.sequence] = [
+            size + 1,
+            labelled + (example.label is not None),
+            sarcastic + bool(example.label),
+        ]
+
+    def description(self, name: str, platform: str) -> Description:
+        """The counts as they are reported."""
+        n = self.facts.total()
+        labels, kinds, languages, sources, splits, turns, explained, rephrased = (
+            self._along(axis) for axis in range(8)
+        )
+        labelled = n - labels[None]
+        del turns[0]
+        context = spread(turns)
+        return Description(
+            name=name or ", ".join(sorted(sources)),
+            platform=platform,
+            n=n,
+            sarcastic=labels[True],
+            not_sarcastic=labels[False],
+            unlabelled=labels[None],
+            share=labels[True] / labelled if labelled else None,
+            label_kinds=_ranked(kinds),
+            languages=_ranked(languages),
+            sources=_ranked(sources),
+            splits=_ranked(splits),
+            with_context=turns.total(),
+            mean_turns=context.mean if context else 0.0,
+            max_turns=context.max if context else 0,
+            with_explanation=explained[True],
+            with_rephrase=rephrased[True],
+            categories=_ranked(self.categories),
+            sequences=self._sequences(),
+            groups=len(self.groups),
+            characters=_by_label(self.characters),
+            tokens=_by_label(self.tokens),
+            vocabulary=len(self.vocabulary),
+            duplicates=n - len(self.texts),
+            topics={key: _ranked(counter, MOST) for key, counter in self.topics.items()},
+        )
+
+    def _along(self, axis: int) -> Counter[Any]:
+        """Rows by the values of one fact."""
+        rows: Counter[Any] = Counter()
+        for facts, count in self.facts.items():
+            rows[facts[axis]] += count
+        return rows
+
+    def _sequences(self) -> Sequences:
+        sizes = Counter(size for size, _, _ in self.sequences.values())
+        shares = [sarcastic / labelled for _, labelled, sarcastic in self.sequences.values() if labelled]
+        mean = sum(shares) / len(shares) if shares else None
+        return Sequences(len(self.sequences), dict(sorted(sizes.items())), mean)
+
+
+def spread(histogram: Counter[int]) -> Spread | None:
+    """Mean and quantiles of a histogram of counts; None of an empty one."""
+    n = histogram.total()
+    if not n:
+        return None
+    values = sorted(value for value, count in histogram.items() if count)
+    wanted = [-(-n * percent // 100) for percent in (25, 50, 75, 95)]  # nearest ranks, rounded up
+    quantiles: list[int] = []
+    passed = 0
+    for value in values:
+        passed += histogram[value]
+        while len(quantiles) < len(wanted) and passed >= wanted[len(quantiles)]:
+            quantiles.append(value)
+    mean = sum(value * count for value, count in histogram.items()) / n
+    quarter, median, three_quarters, most = quantiles
+    return Spread(n, mean, quarter, median, three_quarters, most, values[-1])
+
+
+def _by_label(lengths: Counter[tuple[bool | None, int]]) -> dict[str, Spread]:
+    histograms: dict[bool | None, Counter[int]] = {True: Counter(), False: Counter(), None: Counter()}
+    for (label, length), count in lengths.items():
+        histograms[label][length] += count
+    spreads = zip(("sarcastic", "not", "unlabelled"), map(spread, histograms.values()), strict=True)
+    return {name: found for name, found in spreads if found is not None}
+
+
+def _ranked(counter: Counter[str], most: int | None = None) -> dict[str, int]:
+    """Frequent first, equals by name, so that two runs look the same."""
+    return dict(sorted(counter.items(), key=lambda pair: (-pair[1], pair[0]))[:most])

@@ -1,0 +1,76 @@
+"""What splits share besides texts: people, threads, sequences, the conversation before the response."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+from deadpan.datasets.duplicates import identity, is_short
+from deadpan.datasets.telling import real_name
+from deadpan.datasets.twins import SHOWN, Part, clip
+from deadpan.records import Example
+
+
+@dataclass(frozen=True, slots=True)
+class Sharing:
+    """Values of one kind (speaker, group, sequence, context) in two parts, and the rows that have them."""
+
+    kind: str
+    left: str
+    right: str
+    values: int
+    left_rows: int
+    right_rows: int
+    left_share: float
+    right_share: float
+    shown: tuple[str, ...]
+
+
+def context_identity(example: Example) -> str:
+    """The conversation before a response; empty where there is none or it is too short to recognise."""
+    key = " / ".join(identity(turn.text) for turn in example.context)
+    return "" if is_short(key) else key
+
+
+KINDS: Mapping[str, Callable[[Example], str]] = {
+    "speaker": lambda example: real_name(example.response.speaker),
+    "group": lambda example: example.group,
+    "sequence": lambda example: example.sequence,
+    "context": context_identity,
+}
+
+
+def sharings(parts: Iterable[Part], kinds: Iterable[str] = tuple(KINDS)) -> Iterator[Sharing]:
+    """Everything of these kinds that any two of the parts have in common."""
+    parts = list(parts)
+    if len(parts) < 2:
+        return
+    for kind in kinds:
+        values = [(part, _rows(part.examples, KINDS[kind])) for part in parts]
+        for (left, left_rows), (right, right_rows) in combinations(values, 2):
+            shared = [value for value in left_rows if value in right_rows]
+            if shared:
+                here = sum(left_rows[value] for value in shared)
+                there = sum(right_rows[value] for value in shared)
+                yield Sharing(
+                    kind,
+                    left.name,
+                    right.name,
+                    len(shared),
+                    here,
+                    there,
+                    here / len(left.examples),
+                    there / len(right.examples),
+                    tuple(clip(value) for value in shared[:SHOWN]),
+                )
+
+
+def _rows(examples: Iterable[Example], value_of: Callable[[Example], str]) -> dict[str, int]:
+    """Rows by value; rows without one are nobody's."""
+    rows: dict[str, int] = {}
+    for example in examples:
+        value = value_of(example)
+        if value:
+            rows[value] = rows.get(value, 0) + 1
+    return rows

@@ -1,0 +1,56 @@
+"""Clients of a scripted server, which neither sleep nor share a cache."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deadpan.llm import Client, Settings
+from deadpan.llm.cache import Cache
+from deadpan.llm.retries import Backoff
+from scripted_server import Script
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Script]:
+    """The server, with a key for it in the environment."""
+    for name in ("DEADPAN_LLM_URL", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    script = Script()
+    thread = threading.Thread(target=script.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield script
+    script.over.set()
+    script.shutdown()
+    thread.join()
+    script.server_close()
+
+
+@pytest.fixture
+def waits() -> list[float]:
+    """The seconds the client would have slept."""
+    return []
+
+
+@pytest.fixture
+def make(server: Script, tmp_path: Path, waits: list[float]) -> Iterator[Callable[..., Client]]:
+    """Clients of the server that neither sleep nor share a cache with other tests."""
+    made: list[Client] = []
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+
+    def build(**settings: Any) -> Client:
+        chosen = Settings(**{"model": "gpt-4o-mini", "base_url": server.url, "timeout": 10.0, **settings})
+        backoff = Backoff(draw=lambda: 1.0)
+        made.append(Client(chosen, cache=Cache(tmp_path / "cache"), backoff=backoff, sleep=sleep))
+        return made[-1]
+
+    yield build
+    for client in made:
+        client.close()

@@ -1,0 +1,54 @@
+"""What the docs say can be typed, and the reference is the program's own help."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PYTHON = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def commands(page: Path) -> list[str]:
+    blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
+    return [line[2:] for block in blocks for line in block.splitlines() if line.startswith("$ ")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", [p for p in PAGES if commands(p)], ids=lambda page: page.name)
+def test_commands_run(page, tmp_path):
+    program = f"{shlex.quote(sys.executable)} -m deadpan"
+    for command in commands(page):
+        line = re.sub(r"(^|\| )deadpan ", rf"\g<1>{program} ", command)
+        done = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{page.name}: $ {command}\n{done.stderr}"
+
+
+def test_the_python_in_the_readme_runs(capsys):
+    for code in PYTHON.findall((ROOT / "README.md").read_text(encoding="utf-8")):
+        exec(compile(code, "README.md", "exec"), {})
+    assert re.search(r"0\.\d+ \[0\.\d+, 0\.\d+\]", capsys.readouterr().out)
+
+
+def test_links_lead_somewhere():
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
+            if "://" not in target:
+                assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_the_reference_is_not_stale():
+    spec = spec_from_file_location("reference", ROOT / "tools" / "reference.py")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert (ROOT / "docs" / "reference.md").read_text(encoding="utf-8") == module.reference(), (
+        "run: make docs"
+    )
