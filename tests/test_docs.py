@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+import deadpan
+
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -32,10 +34,16 @@ def test_commands_run(page, tmp_path):
         assert done.returncode == 0, f"{page.name}: $ {command}\n{done.stderr}"
 
 
-def test_the_python_in_the_readme_runs(capsys):
-    for code in PYTHON.findall((ROOT / "README.md").read_text(encoding="utf-8")):
-        exec(compile(code, "README.md", "exec"), {})
-    assert re.search(r"0\.\d+ \[0\.\d+, 0\.\d+\]", capsys.readouterr().out)
+@pytest.mark.parametrize("name", ["README.md", "docs/python.md"])
+def test_the_python_runs(name, capsys):
+    for code in PYTHON.findall((ROOT / name).read_text(encoding="utf-8")):
+        exec(compile(code, name, "exec"), {})
+    assert re.search(r"-?0\.\d+ \[-?0\.\d+, -?0\.\d+\]", capsys.readouterr().out)
+
+
+def test_every_public_name_is_documented():
+    text = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    assert [name for name in deadpan.__all__ if not re.search(rf"`{name}\b", text)] == []
 
 
 def test_links_lead_somewhere():
