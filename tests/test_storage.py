@@ -53,7 +53,7 @@ def test_odd_texts_survive(tmp_path, name, text):
 
 @pytest.mark.parametrize("name", FORMS)
 def test_more_than_one_batch(tmp_path, name):
-    rows = [Example(str(i), Turn("", f"text {i}"), (Turn("A", "x"),) * (i % 3)) for i in range(40_000)]
+    rows = [Example(str(i), Turn("", f"text {i}"), (Turn("A", "x"),) * (i % 3)) for i in range(17_000)]
     write_records(tmp_path / name, iter(rows), Example)
     assert list(read_records(tmp_path / name, Example)) == rows
 

@@ -103,6 +103,9 @@ class Item:
     author: str = ""
     licence: str = ""
     canary: str = ""
+    speaker: str = ""
+    difficulty: str = ""
+    language: str = "en"
 
 
 @dataclass(frozen=True, slots=True)

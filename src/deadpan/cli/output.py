@@ -40,7 +40,12 @@ def console() -> Console:
     """Standard output; colour only on a terminal and not against NO_COLOR."""
     from rich.console import Console
 
-    return Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH, soft_wrap=False)
+    class Screen(Console):
+        def on_broken_pipe(self) -> None:
+            # rich would exit with 1; that the reader went away (`| head`) is not an error of ours.
+            raise BrokenPipeError
+
+    return Screen(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH, soft_wrap=False)
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, numbers: Sequence[str] = ()) -> Table:

@@ -2,48 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
 from deadpan.detect import SYSTEMS
-from deadpan.errors import DataError, ModelError
-from deadpan.records import Example, Prediction, Predictor, Turn
+from deadpan.detect.system import Progress, System
+from deadpan.errors import ConfigError, DataError, ModelError
+from deadpan.records import Example, Prediction, Turn
 from deadpan.storage import digest, read_json, read_manifest, write_json, write_manifest
+
+DEFAULT = "default"
+DEFAULT_FOLDER = Path(__file__).with_name("shipped")
 
 
 class Detector:
-    """A system by its name, trained or yet to be: `Detector("bigrams").fit(examples).predict(["Sure."])`."""
+    """A system by its name, trained or yet to be: `Detector("linear").fit(examples).predict(["Sure."])`.
 
-    def __init__(self, system: str = "bigrams", **settings: Any) -> None:
+    A score above `threshold` is called sarcastic; scores themselves stay what they are.
+    """
+
+    def __init__(self, system: str = "linear", *, threshold: float = 0.5, **settings: Any) -> None:
         self.system = SYSTEMS.check(system)
-        self.settings = settings
-        self.predictor: Predictor = SYSTEMS.load(system)(**settings)
+        self.threshold = threshold
+        try:
+            self.predictor: System = SYSTEMS.load(system)(**settings)
+        except TypeError as bad:
+            raise ConfigError(f"{system} cannot be made with these settings: {bad}") from None
 
-    def fit(self, examples: Iterable[Example]) -> Self:
-        """Learn from labelled examples."""
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What the system was made with."""
+        return self.predictor.settings
+
+    def fit(self, examples: Iterable[Example], progress: Progress | None = None) -> Self:
+        """Learn from labelled examples; `progress` hears what is done and how much is left."""
+        if progress is not None:
+            self.predictor.progress = progress
         self.predictor = self.predictor.fit(list(examples))
         return self
 
-    def predict(self, texts: Iterable[str | Example]) -> list[Prediction]:
+    def predict(self, texts: Iterable[str | Example], progress: Progress | None = None) -> list[Prediction]:
         """One prediction a text, in the same order."""
+        if progress is not None:
+            self.predictor.progress = progress
         examples = [
             text if isinstance(text, Example) else Example(str(number), Turn("", text))
             for number, text in enumerate(texts)
         ]
-        return self.predictor.predict(examples)
+        said = self.predictor.predict(examples)
+        return said if self.threshold == 0.5 else at_threshold(said, self.threshold)
 
-    def save(self, folder: Path | str) -> None:
-        """Write the model; nothing in it is code, and the manifest's hashes tell if a file was changed."""
+    def save(
+        self,
+        folder: Path | str,
+        *,
+        command: str = "detect save",
+        about: Mapping[str, Any] | None = None,
+        inputs: Iterable[Path] = (),
+    ) -> None:
+        """Write the model; nothing in it is code, and the manifest's hashes tell if a file was changed.
+
+        `about` goes into the manifest's config: what it was trained on.
+        """
         folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "manifest.json").unlink(missing_ok=True)  # a folder half written has none
         self.predictor.save(folder)
-        write_json(folder / "detector.json", {"system": self.system, "settings": self.settings})
-        write_manifest(folder, command="detect save", config={"system": self.system, **self.settings})
+        state = {"system": self.system, "threshold": self.threshold, "settings": self.settings}
+        write_json(folder / "detector.json", state)
+        seed = self.settings.get("seed")
+        write_manifest(folder, command=command, config={**state, **(about or {})}, seed=seed, inputs=inputs)
 
     @classmethod
     def load(cls, folder: Path | str) -> Self:
-        """Read what `save` wrote, after checking that every file is the one that was written."""
-        folder = Path(folder)
+        """Read what `save` wrote, after checking that every file is the one that was written.
+
+        "default" is the detector that comes with the package.
+        """
+        folder = DEFAULT_FOLDER if folder == DEFAULT else Path(folder)
         if not (folder / "detector.json").is_file():
             raise ModelError(f"{folder}: no detector here; expected the folder a detector was saved to")
         for name, facts in read_manifest(folder).files.items():
@@ -52,9 +90,18 @@ class Detector:
                     f"{folder / name}: changed or missing since the model was saved; train again"
                 )
         state = read_json(folder / "detector.json")
+        detector = cls.__new__(cls)
         try:
-            detector = cls(state["system"], **state["settings"])
+            detector.system = SYSTEMS.check(state["system"])
+            detector.threshold = float(state["threshold"])
+            detector.predictor = SYSTEMS.load(detector.system).load(folder)
         except (KeyError, TypeError) as bad:
-            raise DataError(f"{folder}/detector.json: not of this version ({bad}); train again") from None
-        detector.predictor = SYSTEMS.load(detector.system).load(folder)
+            raise DataError(f"{folder}: not a model of this version ({bad!r}); train again") from None
         return detector
+
+
+def at_threshold(predictions: Iterable[Prediction], threshold: float) -> list[Prediction]:
+    """The same scores with labels by another threshold; an answer without a score keeps its label."""
+    return [
+        said if said.score is None else replace(said, label=said.score > threshold) for said in predictions
+    ]

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from deadpan.detect.system import System, labelled, predictions, sigmoid
 from deadpan.errors import DataError
 from deadpan.records import Example, Prediction
 from deadpan.storage import atomic, read_json, write_json
-from deadpan.text import last_turns, sarc_tokens
+from deadpan.text import sarc_tokens
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -23,27 +24,30 @@ if TYPE_CHECKING:
 STRENGTHS = tuple(10.0**power for power in range(-2, 3))
 
 
-class NGrams:
+class NGrams(System):
     """The official SARC procedure: no intercept, C from 10^-2 to 10^2 by two-fold cross-validation.
 
-    `turns` adds that many turns of context; their n-grams are features of their own, so that a word said
-    before is not taken for one said in answer.
+    The n-grams of turns before the response are features of their own, so that a word said before is not
+    taken for one said in answer; with `speakers`, so are those of the one who answers.
     """
 
     longest: ClassVar[int]
 
-    def __init__(self, *, min_count: int = 1, turns: int = 0, seed: int = 0) -> None:
+    def __init__(
+        self, *, min_count: int = 1, turns: int | None = 0, speakers: bool = False, seed: int = 0
+    ) -> None:
+        super().__init__(turns=turns, speakers=speakers, seed=seed)
         self.min_count = min_count
-        self.turns = turns
-        self.seed = seed
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {**super().settings, "min_count": self.min_count}
 
     def fit(self, examples: Sequence[Example]) -> Self:
         """Choose the vocabulary and the weights from the labelled examples."""
-        labelled = [example for example in examples if example.label is not None]
-        labels = np.array([bool(example.label) for example in labelled])
-        if len(set(labels.tolist())) < 2:
-            raise DataError("training needs examples of both labels, sarcastic and not")
-        grams = [self._grams(example) for example in labelled]
+        kept_examples, labels = labelled(examples)
+        self.progress("counting n-grams", 0, len(kept_examples))
+        grams = [self._grams(example) for example in kept_examples]
         counts = Counter(gram for text in grams for gram in text)
         kept = sorted(gram for gram, count in counts.items() if count >= self.min_count)
         if not kept:
@@ -61,8 +65,11 @@ class NGrams:
         if min(labels.sum(), (~labels).sum()) < 2:
             return 1.0
         right = dict.fromkeys(STRENGTHS, 0)
+        done = 0
         for train, test in StratifiedKFold(2).split(features, labels):
             for strength in STRENGTHS:
+                self.progress("choosing C", done, 2 * len(STRENGTHS))
+                done += 1
                 weights = self._weights(features[train], labels[train], strength)
                 right[strength] += int(((features[test] @ weights > 0) == labels[test]).sum())
         return max(STRENGTHS, key=lambda strength: right[strength])
@@ -89,11 +96,7 @@ class NGrams:
     def predict(self, examples: Sequence[Example]) -> list[Prediction]:
         """The probability of sarcasm; above one half is called sarcastic."""
         margins = self._matrix([self._grams(example) for example in examples]) @ self.weights_
-        scores = 1 / (1 + np.exp(-np.clip(margins, -500, 500)))
-        return [
-            Prediction(example.id, bool(score > 0.5), float(score))
-            for example, score in zip(examples, scores, strict=True)
-        ]
+        return predictions(examples, sigmoid(margins))
 
     def telling(self, top: int = 10) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
         """The n-grams that speak most for sarcasm and most against it, with weights (SARC's Table 3)."""
@@ -104,8 +107,9 @@ class NGrams:
 
     def _grams(self, example: Example) -> list[str]:
         grams = _grams_of(example.response.text, self.longest)
-        for turn in last_turns(example.context, self.turns):
-            grams += [f"before: {gram}" for gram in _grams_of(turn.text, self.longest)]
+        for turn, own in zip(self.context.before(example), self.context.own(example), strict=True):
+            where = "own before" if own else "before"
+            grams += [f"{where}: {gram}" for gram in _grams_of(turn.text, self.longest)]
         return grams
 
     def _matrix(self, texts: Iterable[list[str]]) -> csr_matrix:
@@ -131,9 +135,7 @@ class NGrams:
             folder / "ngrams.json",
             {
                 "longest": self.longest,
-                "min_count": self.min_count,
-                "turns": self.turns,
-                "seed": self.seed,
+                "settings": self.settings,
                 "strength": self.strength_,
                 "vocabulary": list(self.vocabulary_),
             },
@@ -145,7 +147,7 @@ class NGrams:
         state: dict[str, Any] = read_json(folder / "ngrams.json")
         if state.get("longest") != cls.longest:
             raise DataError(f"{folder}: holds {state.get('longest')}-grams, not {cls.longest}-grams")
-        model = cls(min_count=state["min_count"], turns=state["turns"], seed=state["seed"])
+        model = cls(**state["settings"])
         model.strength_ = state["strength"]
         model.vocabulary_ = {gram: column for column, gram in enumerate(state["vocabulary"])}
         model.weights_ = np.load(folder / "weights.npy", allow_pickle=False)
