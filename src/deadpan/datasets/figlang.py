@@ -25,7 +25,7 @@ class Twitter(TabularReader):
     """Tweets with #sarcasm and their threads. The first test files had ids and no labels."""
 
     release: ClassVar[Release] = Release(
-        title="FigLang 2020",
+        title="FigLang 2020, Twitter",
         citation="Ghosh, Vajpayee and Muresan (2020), A Report on the 2020 Sarcasm Detection "
         "Shared Task, FigLang",
         url="https://github.com/EducationalTestingService/sarcasm",
@@ -64,4 +64,6 @@ class Twitter(TabularReader):
 class Reddit(Twitter):
     """Comments with /s, out of SARC: whoever compares the two must take the shared texts out first."""
 
-    release: ClassVar[Release] = replace(Twitter.release, platform="Reddit", files=_files("reddit"))
+    release: ClassVar[Release] = replace(
+        Twitter.release, title="FigLang 2020, Reddit", platform="Reddit", files=_files("reddit")
+    )

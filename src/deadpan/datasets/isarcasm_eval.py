@@ -27,7 +27,7 @@ _VOTES = _TEXT | {"label": ("human_aggregated",), "votes": ("#humans_sarcasm",)}
 _TRAIN_EN = ReleaseFile(("train.En.csv",), "train", ("train",))
 _TRAIN_AR = ReleaseFile(("train.Ar.csv",), "train", ("train",))
 _ENGLISH = Release(
-    title="iSarcasmEval",
+    title="iSarcasmEval A, English",
     citation="Abu Farha, Oprea, Wilson and Magdy (2022), SemEval-2022 Task 6: iSarcasmEval, SemEval",
     url="https://github.com/iabufarha/iSarcasmEval",
     licence="MIT",
@@ -62,6 +62,7 @@ class ArabicA(EnglishA):
 
     release: ClassVar[Release] = replace(
         _ENGLISH,
+        title="iSarcasmEval A, Arabic",
         language="ar",
         files=(_TRAIN_AR, ReleaseFile(("task_A_Ar_test.csv",), "test", ("test",))),
     )
@@ -71,7 +72,9 @@ class EnglishB(EnglishA):
     """Of which kinds? The sarcastic training texts; a test text of no kind is not sarcastic."""
 
     release: ClassVar[Release] = replace(
-        _ENGLISH, files=(_TRAIN_EN, ReleaseFile(("task_B_En_test.csv",), "test", ("test",)))
+        _ENGLISH,
+        title="iSarcasmEval B, six categories",
+        files=(_TRAIN_EN, ReleaseFile(("task_B_En_test.csv",), "test", ("test",))),
     )
 
     def rows(self, file: Found) -> Iterator[Row]:
@@ -92,7 +95,9 @@ class EnglishC(TabularReader):
     """Which of two? A sarcastic text and its rephrase, joined by `sequence`."""
 
     release: ClassVar[Release] = replace(
-        _ENGLISH, files=(_TRAIN_EN, ReleaseFile(("task_C_En_test.csv",), "test", ("test",)))
+        _ENGLISH,
+        title="iSarcasmEval C, text against rephrase",
+        files=(_TRAIN_EN, ReleaseFile(("task_C_En_test.csv",), "test", ("test",))),
     )
 
     def rows(self, file: Found) -> Iterator[Row]:
@@ -149,6 +154,7 @@ class ArabicC(EnglishC):
 
     release: ClassVar[Release] = replace(
         _ENGLISH,
+        title="iSarcasmEval C, Arabic",
         language="ar",
         files=(_TRAIN_AR, ReleaseFile(("task_C_Ar_test.csv",), "test", ("test",))),
     )

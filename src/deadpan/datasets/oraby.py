@@ -16,7 +16,7 @@ class Generic(TabularReader):
     """Reads a CSV of class, id and text."""
 
     release: ClassVar[Release] = Release(
-        title="Sarcasm Corpus V2",
+        title="Sarcasm Corpus V2, generic",
         citation="Oraby et al. (2016), Creating and Characterizing a Diverse Corpus of Sarcasm in "
         "Dialogue, SIGDIAL",
         url="https://nlds.soe.ucsc.edu/sarcasm2",
@@ -45,12 +45,18 @@ class Generic(TabularReader):
 class Hyperbole(Generic):
     """Posts with a hyperbole."""
 
-    release: ClassVar[Release] = replace(Generic.release, files=(ReleaseFile(("HYP-sarc-notsarc.csv",)),))
+    release: ClassVar[Release] = replace(
+        Generic.release, title="Sarcasm Corpus V2, hyperbole", files=(ReleaseFile(("HYP-sarc-notsarc.csv",)),)
+    )
     form: ClassVar[str] = "hyperbole"
 
 
 class RhetoricalQuestion(Generic):
     """Posts with a rhetorical question."""
 
-    release: ClassVar[Release] = replace(Generic.release, files=(ReleaseFile(("RQ-sarc-notsarc.csv",)),))
+    release: ClassVar[Release] = replace(
+        Generic.release,
+        title="Sarcasm Corpus V2, rhetorical questions",
+        files=(ReleaseFile(("RQ-sarc-notsarc.csv",)),),
+    )
     form: ClassVar[str] = "rhetorical_question"

@@ -35,7 +35,7 @@ def _files(task: str) -> tuple[ReleaseFile, ...]:
 
 
 _RELEASE = Release(
-    title="SemEval-2018 Task 3",
+    title="SemEval-2018 Task 3 A, ironic or not",
     citation="Van Hee, Lefever and Hoste (2018), SemEval-2018 Task 3: Irony Detection in English "
     "Tweets, SemEval",
     url="https://github.com/Cyvhee/SemEval2018-Task3",
@@ -68,7 +68,9 @@ class TaskA(TabularReader):
 class TaskB(TaskA):
     """Ironic by a contrast of polarity, by situation, in another way, or not at all."""
 
-    release: ClassVar[Release] = replace(_RELEASE, files=_files("B"))
+    release: ClassVar[Release] = replace(
+        _RELEASE, title="SemEval-2018 Task 3 B, four classes", files=_files("B")
+    )
     words: ClassVar[Words] = {"0": False, "1": True, "2": True, "3": True}
 
     def extras(self, file: Found, row: Row) -> dict[str, Any]:
