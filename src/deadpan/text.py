@@ -90,8 +90,12 @@ _LINK_OR_USER = re.compile(rf"{_URL}|@\w+")
 
 def fold(text: str) -> str:
     """What two copies of one text have in common: case, punctuation, links, users and spacing taken out."""
-    folded = unicodedata.normalize("NFKC", strip_markers(text)[0]).lower()
-    return _NOT_WORD.sub(" ", _LINK_OR_USER.sub(" ", folded)).strip()
+    folded = strip_markers(text)[0].lower()
+    if not folded.isascii():  # ASCII is normal already
+        folded = unicodedata.normalize("NFKC", folded).lower()
+    if "@" in folded or "http" in folded or "www." in folded:
+        folded = _LINK_OR_USER.sub(" ", folded)
+    return _NOT_WORD.sub(" ", folded).strip()
 
 
 def printable(text: str) -> str:

@@ -73,6 +73,12 @@ def test_short_texts_are_counted_apart() -> None:
     assert (crossing.right.identical, crossing.right.short, crossing.right.leaked) == (1, 1, 0)
 
 
+def test_stock_phrase_with_one_word_more_is_no_twin() -> None:
+    rows = [example("1", "I've never seen this before", split="train")]
+    rows += [example("2", "Well, I've never seen this before", split="test")]
+    assert find_leaks({"c": rows}).corpora[0].crossings == ()
+
+
 def test_conflicting_labels_within_a_split() -> None:
     rows = [example("1", LONG, True), example("2", LONG.upper() + "!", False), example("3", "so true", None)]
     report = find_leaks({"c": rows})

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from deadpan.datasets.duplicates import identity
+from deadpan.duplicates import identity
 from deadpan.fields import encode
 from deadpan.records import Example
 from deadpan.text import social_tokens

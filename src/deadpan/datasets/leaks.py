@@ -8,10 +8,10 @@ from itertools import combinations
 from typing import Any
 
 from deadpan.datasets.cues import Cue, cues
-from deadpan.datasets.duplicates import NEAR
 from deadpan.datasets.sharing import Sharing, sharings
 from deadpan.datasets.telling import MIN_COUNT, Telling, telling_tokens
 from deadpan.datasets.twins import Catalogue, Crossing, Part, Repeats, Side
+from deadpan.duplicates import NEAR
 from deadpan.fields import encode
 from deadpan.records import Example
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
-from deadpan.datasets.duplicates import identity, is_short
 from deadpan.datasets.telling import real_name
 from deadpan.datasets.twins import SHOWN, Part, clip
+from deadpan.duplicates import SHORT_WORDS, identity, word_count
 from deadpan.records import Example
 
 
@@ -29,8 +29,8 @@ class Sharing:
 
 def context_identity(example: Example) -> str:
     """The conversation before a response; empty where there is none or it is too short to recognise."""
-    key = " / ".join(identity(turn.text) for turn in example.context)
-    return "" if is_short(key) else key
+    key = " ".join(identity(turn.text) for turn in example.context)
+    return "" if word_count(key) < SHORT_WORDS else key
 
 
 KINDS: Mapping[str, Callable[[Example], str]] = {

@@ -8,7 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from deadpan.datasets.duplicates import NEAR, distinct, is_short, near_pairs
+from deadpan.duplicates import (
+    BRIEF_NEAR,
+    BRIEF_WORDS,
+    NEAR,
+    SHORT_WORDS,
+    distinct,
+    near_pairs,
+    word_count,
+)
 from deadpan.records import Example
 
 SHOWN = 5
@@ -97,7 +105,8 @@ class Catalogue:
         self.rows = [example for part in parts for example in part.examples]
         self.part = np.repeat(np.arange(len(parts)), [len(part.examples) for part in parts])
         keys, self.key = distinct(example.response.text for example in self.rows)
-        self.short = np.fromiter(map(is_short, keys), np.bool_, len(keys))
+        words = np.fromiter(map(word_count, keys), np.int64, len(keys))
+        self.short = words < SHORT_WORDS
         shape = (len(self.parts), len(keys))
         labels = np.array([_sign(example.label) for example in self.rows], dtype=np.int64)
         self.count = self._table(shape, np.ones(len(self.rows), np.bool_))
@@ -105,7 +114,7 @@ class Catalogue:
         self.plain = self._table(shape, labels < 0)
         self.near = np.zeros(shape, dtype=np.int32)
         self.partner = np.full(shape, -1, dtype=np.int32)
-        self._find_near(keys, threshold)
+        self._find_near(keys, np.where(words < BRIEF_WORDS, max(threshold, BRIEF_NEAR), threshold))
         self._by_key = np.argsort(self.key, kind="stable")
         self._first = np.searchsorted(self.key[self._by_key], np.arange(len(keys) + 1))
 
@@ -115,10 +124,13 @@ class Catalogue:
         np.add.at(table, (self.part[chosen], self.key[chosen]), 1)
         return table
 
-    def _find_near(self, keys: list[str], threshold: float) -> None:
+    def _find_near(self, keys: list[str], needed: NDArray[np.float64]) -> None:
+        """Note near twins; `needed` is the similarity each text asks of one."""
         long = np.flatnonzero(~self.short)
-        for pairs in near_pairs([keys[at] for at in long], threshold):
+        for pairs in near_pairs([keys[at] for at in long], float(needed.min(initial=1.0))):
             left, right = long[pairs.left], long[pairs.right]
+            enough = pairs.similarity >= np.maximum(needed[left], needed[right]) - 1e-9
+            left, right = left[enough], right[enough]
             for one, other in ((left, right), (right, left)):
                 for part in range(len(self.parts)):
                     there = self.count[part, other] > 0

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from deadpan.datasets.cues import Cue
-from deadpan.datasets.duplicates import SHORT_WORDS
 from deadpan.datasets.sharing import Sharing
 from deadpan.datasets.telling import Telling, TellingToken
 from deadpan.datasets.twins import Crossing, Repeats, Side
+from deadpan.duplicates import SHORT_WORDS
 
 if TYPE_CHECKING:
     from deadpan.datasets.leaks import CorpusLeaks

@@ -18,6 +18,9 @@ NEAR = 0.8
 SHORT_WORDS = 4
 """Texts of fewer words ("yeah right") coincide by chance, so they are compared by identity only."""
 
+BRIEF_WORDS, BRIEF_NEAR = 8, 0.9
+"""Under so many words a stock phrase with one word more would pass ("wow, never seen this"): ask more."""
+
 RUN = 4
 """Characters a shingle: long enough to be rare in English, short enough for Korean and Arabic words."""
 
@@ -44,12 +47,9 @@ def identity(text: str) -> str:
     return fold(text) or " ".join(text.split())
 
 
-def is_short(key: str) -> bool:
-    """Whether a text is too short for its likeness to another to mean anything."""
-    words = len(key.split())
-    if words < SHORT_WORDS and not key.isascii():
-        words += len(_UNSPACED.findall(key)) // 2
-    return words < SHORT_WORDS
+def word_count(key: str) -> int:
+    """Words of a folded text; where none are marked off, two characters count as one."""
+    return key.count(" ") + 1 + (0 if key.isascii() else len(_UNSPACED.findall(key)) // 2)
 
 
 def shingles(key: str) -> set[str]:
