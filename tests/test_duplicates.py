@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deadpan.datasets import duplicates
+from deadpan import duplicates
 from deadpan.duplicates import (
     NEAR,
     SHORT_WORDS,
