@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
@@ -144,14 +145,21 @@ def _write_parquet(path: Path, records: Iterable[R], kind: type[R]) -> int:
     schema = arrow_schema(kind).with_metadata({"deadpan": __version__, "record": kind.__name__})
     count = 0
     source = iter(records)
-    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+    # A second thread compresses one batch while the next is read: Arrow does that outside Python's lock.
+    with pq.ParquetWriter(path, schema, compression="zstd") as writer, ThreadPoolExecutor(1) as packer:
+        packed: Future[None] | None = None
         while batch := list(islice(source, BATCH)):
             try:
-                writer.write_batch(records_to_batch(batch, kind, schema))
+                columns = records_to_batch(batch, kind, schema)
             except (TypeError, ValueError, OverflowError, pa.ArrowException) as bad:
                 place = f"{kind.__name__} {count + 1} to {count + len(batch)}"
                 raise DataError(f"{place} cannot be written as Parquet: {bad}") from None
+            if packed:
+                packed.result()
+            packed = packer.submit(writer.write_batch, columns)
             count += len(batch)
+        if packed:
+            packed.result()
     return count
 
 
