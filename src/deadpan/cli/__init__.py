@@ -15,6 +15,14 @@ from deadpan.errors import DeadpanError
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "tour": ("deadpan.cli.tour:tour", "See the main job done in small, in a few minutes."),
     "datasets": ("deadpan.cli.datasets:datasets", "Read, describe, convert and check published corpora."),
+    "corpus": ("deadpan.cli.corpus:corpus", "Rebuild SARC from Reddit dumps, for any months."),
+    "generate": (
+        "deadpan.cli.generate:generate",
+        "Write sarcastic dialogues with a language model, filtered.",
+    ),
+    "studio": ("deadpan.cli.studio:studio", "Studies with people: annotate, tell, audit, take a benchmark."),
+    "detect": ("deadpan.cli.detect:detect", "Train, use, question and compare detectors."),
+    "bench": ("deadpan.cli.bench:bench", "SarcBench: ask models what the speaker means; a leaderboard."),
     "score": ("deadpan.cli.score:score", "Score predictions with intervals; compare systems."),
     "agree": ("deadpan.cli.agree:agree", "Agreement between annotators, and the labels they come to."),
     "llm": ("deadpan.cli.llm:llm", "Call a language model: any endpoint, or the embedded one."),

@@ -1,0 +1,57 @@
+"""A language model that marks explanations, by a rubric anybody can read."""
+
+from __future__ import annotations
+
+import re
+
+from deadpan.bench.asking import Question
+from deadpan.records import Item
+
+RUBRIC = "rubric/1"
+RUBRIC_TEXT = """You mark whether an explanation of a remark gets its meaning right.
+
+{context}
+
+{speaker}: "{utterance}"
+
+Question: {question}
+
+Reference answer: {reference}
+
+Explanation to mark: {explanation}
+
+Marks:
+2 - says what the reference says, in whatever words, and nothing that contradicts it
+1 - part of it: the right direction, but the target, the reason or the attitude is missing or vague
+0 - another meaning, the literal meaning where the reference is not literal, or no answer
+
+Reply with one line and nothing else, N being the mark:
+Mark: N"""
+PASS = 2
+"""The mark that counts as right."""
+
+
+def judge_prompt(item: Item, explanation: str) -> str:
+    """What the judge reads. The explanation stands between its own lines, so it cannot pose as the rubric."""
+    return RUBRIC_TEXT.format(
+        context="\n".join(turn.text for turn in item.context),
+        speaker=item.speaker or "The speaker",
+        utterance=item.utterance,
+        question=item.question,
+        reference=item.options[item.answer],
+        explanation=" ".join(explanation.split()) or "(none)",
+    )
+
+
+def judge_question(item: Item, run: int, explanation: str) -> Question:
+    """The same, as something to ask."""
+    return Question(item, run, tuple(range(6)), judge_prompt(item, explanation))
+
+
+def read_mark(text: str) -> int | None:
+    """The last `Mark: N`, or a reply that is the mark alone; None where there is none."""
+    found = re.findall(r"mark[\s*]*[:：][\s*]*([012])(?!\d|\.\d)", text, re.IGNORECASE)
+    if found:
+        return int(found[-1])
+    bare = re.fullmatch(r"[\s*]*([012])[\s*.]*", text)
+    return int(bare[1]) if bare else None

@@ -1,0 +1,91 @@
+"""What models are asked, word for word, under a version: a changed word is a new version."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from deadpan.bench.items import LETTERS, OPTIONS
+from deadpan.draws import draw
+from deadpan.records import Item
+
+ZERO_SHOT = "zero-shot/1"
+EXPLAIN = "explain/1"
+
+TEMPLATES = {
+    (
+        ZERO_SHOT,
+        "en",
+    ): """Read what happened and what was said, then answer the question. Exactly one option is best.
+
+{context}
+
+{speaker}: "{utterance}"
+
+Question: {question}
+
+{options}
+
+Reply with one line and nothing else, X being the letter of the best option:
+Final Answer: X""",
+    (ZERO_SHOT, "ko"): """다음 상황과 대화를 읽고 질문에 답하십시오. 가장 알맞은 보기는 하나뿐입니다.
+
+{context}
+
+{speaker}: "{utterance}"
+
+질문: {question}
+
+{options}
+
+다른 말 없이 아래 형식의 한 줄로만 답하십시오. X는 가장 알맞은 보기의 글자입니다.
+Final Answer: X""",
+    (EXPLAIN, "en"): """Read what happened and what was said.
+
+{context}
+
+{speaker}: "{utterance}"
+
+Question: {question}
+
+Answer in one plain sentence of at most 30 words: say what the speaker means, not how they say it.""",
+    (EXPLAIN, "ko"): """다음 상황과 대화를 읽으십시오.
+
+{context}
+
+{speaker}: "{utterance}"
+
+질문: {question}
+
+말하는 사람이 실제로 뜻하는 바를 쉬운 한 문장으로만 답하십시오.""",
+}
+NARRATORS = ("", "Narrator", "지문")
+"""Turns of these are told, not said."""
+SPEAKER = {"en": "The speaker", "ko": "말하는 사람"}
+
+
+def options_order(item: Item, run: int, seed: int, shuffle: bool) -> tuple[int, ...]:
+    """Which option stands at which letter; drawn anew for every run where options are shuffled."""
+    places = range(OPTIONS)
+    if not shuffle:
+        return tuple(places)
+    return tuple(sorted(places, key=lambda place: draw(seed, f"{item.id}:{run}:{place}")))
+
+
+def render_prompt(item: Item, order: Sequence[int], template: str = ZERO_SHOT) -> str:
+    """The question as the model reads it."""
+    language = item.language if (template, item.language) in TEMPLATES else "en"
+    lines = [
+        turn.text if turn.speaker in NARRATORS else f'{turn.speaker}: "{turn.text}"' for turn in item.context
+    ]
+    return TEMPLATES[template, language].format(
+        context="\n".join(lines),
+        speaker=item.speaker or SPEAKER[language],
+        utterance=item.utterance,
+        question=item.question,
+        options="\n".join(f"{LETTERS[at]}. {item.options[place]}" for at, place in enumerate(order)),
+    )
+
+
+def template_texts(template: str) -> dict[str, str]:
+    """The words of a template by language, for the manifest; none for what has its words elsewhere."""
+    return {language: text for (name, language), text in TEMPLATES.items() if name == template}

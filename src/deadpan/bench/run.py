@@ -1,0 +1,268 @@
+"""Asking a model everything, so that nothing is lost, nothing is asked twice and nothing goes unseen."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from deadpan.bench.asking import Answerer, Question, questions
+from deadpan.bench.baselines import PREFIX
+from deadpan.bench.calls import Call, Journal, Key, RowFacts, by_key, make_row, next_limit, read_calls
+from deadpan.bench.folder import JOURNAL, Plan, begin, check_free, finish, slug
+from deadpan.bench.prompts import ZERO_SHOT, template_texts
+from deadpan.bench.providers import PINNED, Sampling, connect, is_local, price_of
+from deadpan.bench.rows import Row
+from deadpan.bench.sets import ItemSet, limited
+from deadpan.errors import ConfigError
+from deadpan.llm import CostLimit, Price, Usage
+from deadpan.llm.retries import Backoff, Failed
+from deadpan.records import Item
+
+LIMITS = (128, 512, 2048)
+"""An answer cut off at one is asked again with the next."""
+
+
+@dataclass(slots=True)
+class State:
+    """How a model's run stands, for a table that people watch."""
+
+    model: str
+    total: int
+    done: int = 0
+    resumed: int = 0
+    calls: int = 0
+    retries: int = 0
+    escalated: int = 0
+    errors: int = 0
+    spent: float = 0.0
+    unpriced: bool = False
+    state: str = "waiting"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Everything about a run but the model."""
+
+    set: ItemSet
+    runs: int = 5
+    limit: int | None = None
+    max_tokens: int = LIMITS[0]
+    escalate: bool = True
+    shuffle: bool = False
+    retries: int = 5
+    max_cost: float | None = None
+    price: tuple[float, float] | None = None
+    sampling: Sampling = field(default_factory=Sampling)
+    prompt: str = ZERO_SHOT
+    asked: tuple[Question, ...] = ()
+    """Other questions than the set's own, such as those to a judge."""
+
+    @property
+    def items(self) -> list[Item]:
+        return limited(self.set.items, self.limit)
+
+    def limits(self, model: str) -> tuple[int, ...]:
+        """The ladder of limits; a local model has one rung."""
+        more = self.escalate and not is_local(model)
+        return (self.max_tokens, *(limit for limit in LIMITS if limit > self.max_tokens and more))
+
+    def plan(self, model: str) -> Plan:
+        """What the run folder says was asked."""
+        if self.runs < 1:
+            raise ConfigError(f"--runs needs 1 or more, got {self.runs}")
+        price = price_of(model, self.price)
+        known = {} if price is None else {"input": price.input, "output": price.output, "as_of": price.as_of}
+        return Plan(
+            model=model,
+            set=self.set.label,
+            set_hash=self.set.hash,
+            visibility=self.set.visibility,
+            items=tuple(item.id for item in self.items),
+            set_size=len(self.set.items),
+            runs=self.runs,
+            expected=len(self.asked) or None,
+            prompt=self.prompt,
+            prompt_texts=template_texts(self.prompt),
+            temperature=self.sampling.temperature,
+            top_p=self.sampling.top_p,
+            limits=self.limits(model),
+            seed=self.sampling.seed,
+            shuffle=self.shuffle,
+            price=known,
+            inspect="" if model.startswith(PREFIX) else PINNED,
+            base_url="" if is_local(model) else self.sampling.base_url,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Time, as an argument: tests bring their own."""
+
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    tick: Callable[[], float] = time.perf_counter
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    backoff: Backoff = field(default_factory=Backoff)
+
+
+def run_models(
+    models: Sequence[str],
+    job: Job,
+    out: Path,
+    *,
+    watch: Callable[[Sequence[State]], None] = lambda states: None,
+    clock: Clock | None = None,
+    answerers: dict[str, Answerer] | None = None,
+) -> list[tuple[Path, bool]]:
+    """Run every model, side by side; each one's folder and whether it is complete.
+
+    All models are connected before any is asked: a wrong name must not be found out after money was spent.
+    """
+    if len(set(models)) < len(models):
+        raise ConfigError("a model is named twice: name each once, --runs asks it several times")
+    plans = [(out / slug(model), job.plan(model)) for model in models]
+    for folder, plan in plans:
+        check_free(folder, plan)
+    ready = answerers or {model: connect(model, job.sampling) for model in models}
+    for folder, plan in plans:
+        begin(folder, plan)
+    states = [State(model, job.plan(model).total) for model in models]
+    budget = Budget(job.max_cost)
+
+    async def everything() -> None:
+        async with asyncio.TaskGroup() as group:
+            for (folder, plan), state in zip(plans, states, strict=True):
+                work = _Runner(job, plan, folder, ready[plan.model], state, budget, clock or Clock())
+                group.create_task(work.run(lambda: watch(states)))
+
+    try:
+        asyncio.run(everything())
+    except ExceptionGroup as several:
+        raise _first(several) from None
+    return [(folder, finish(folder, plan, _rows(job, plan, folder))) for folder, plan in plans]
+
+
+def _first(group: ExceptionGroup) -> Exception:
+    """One error for one line; the others are most often the same."""
+    inner = group.exceptions[0]
+    return _first(inner) if isinstance(inner, ExceptionGroup) else inner
+
+
+class Budget:
+    """What all models together may spend."""
+
+    def __init__(self, limit: float | None) -> None:
+        self.limit = limit
+        self.spent = 0.0
+
+    def check(self) -> None:
+        """Refuse the next request once the limit is reached."""
+        if self.limit is not None and self.spent >= self.limit:
+            raise CostLimit(
+                f"--max-cost of ${self.limit:.2f} reached (${self.spent:.4f} spent): what was answered is "
+                "kept; raise it and run the same command to go on"
+            )
+
+
+@dataclass(slots=True)
+class _Runner:
+    """One model's run: some workers, one queue, one journal."""
+
+    job: Job
+    plan: Plan
+    folder: Path
+    answerer: Answerer
+    state: State
+    budget: Budget
+    clock: Clock
+
+    async def run(self, changed: Callable[[], None]) -> None:
+        price = price_of(self.plan.model, self.job.price)
+        secret = not self.job.set.public
+        with Journal(self.folder / JOURNAL, secret=secret) as journal:
+            earlier = by_key(journal.calls)
+            pending = [q for q in _asked(self.job) if self._next(earlier.get((q.item.id, q.run), []))]
+            self.state.resumed = self.state.done = self.plan.total - len(pending)
+            self.state.state = "running"
+            changed()
+            queue = iter(pending)
+            workers = 1 if is_local(self.plan.model) else self.job.sampling.concurrency
+            async with asyncio.TaskGroup() as group:
+                for _ in range(min(workers, len(pending))):
+                    group.create_task(self._work(queue, earlier, journal, price, changed))
+        self.state.state = "done" if not self.state.errors else "incomplete"
+        changed()
+
+    def _next(self, calls: Sequence[Call]) -> int | None:
+        return next_limit(calls, self.plan.limits)
+
+    async def _work(  # type: ignore[no-untyped-def]
+        self, queue, earlier: dict[Key, list[Call]], journal: Journal, price: Price | None, changed
+    ) -> None:
+        for question in queue:
+            calls = list(earlier.get((question.item.id, question.run), []))
+            failures = 0
+            while (limit := self._next(calls)) is not None:
+                self.budget.check()
+                call, failed = await self._attempt(question, limit, price)
+                journal.add(call)
+                calls.append(call)
+                self._count(call, price)
+                if failed is not None:
+                    failures += 1
+                    if failures > self.job.retries:
+                        self.state.errors += 1
+                        break
+                    await self.clock.sleep(self.clock.backoff.wait(failures - 1, failed))
+                elif self._next(calls) is not None:
+                    self.state.escalated += 1
+            self.state.done += 1
+            changed()
+
+    async def _attempt(
+        self, question: Question, limit: int, price: Price | None
+    ) -> tuple[Call, Failed | None]:
+        began = self.clock.tick()
+        blank = Call(question.item.id, question.run, limit, at=self.clock.now().isoformat(timespec="seconds"))
+        try:
+            reply = await self.answerer.ask(question, limit)
+        except Failed as failed:
+            seconds = round(self.clock.tick() - began, 4)
+            return replace(blank, error=str(failed)[:300], seconds=seconds), failed
+        usage = Usage(reply.input_tokens, reply.output_tokens, reply.cached_tokens)
+        call = replace(
+            blank,
+            text=reply.text,
+            stop_reason=reply.stop_reason,
+            returned=reply.returned,
+            input_tokens=reply.input_tokens,
+            output_tokens=reply.output_tokens,
+            cost=price.cost(usage) if price is not None and reply.counted else None,
+            seconds=round(self.clock.tick() - began, 4),
+        )
+        return call, None
+
+    def _count(self, call: Call, price: Price | None) -> None:
+        self.state.calls += 1
+        self.state.retries += bool(call.error)
+        self.state.spent += call.cost or 0.0
+        self.state.unpriced = self.state.unpriced or (call.cost is None and not call.error)
+        self.budget.spent += call.cost or 0.0
+
+
+def _asked(job: Job) -> list[Question]:
+    if job.asked:
+        return list(job.asked)
+    return questions(job.items, job.runs, job.sampling.seed, job.shuffle, job.prompt)
+
+
+def _rows(job: Job, plan: Plan, folder: Path) -> list[Row]:
+    """A row for everything asked, answered or not."""
+    calls = by_key(read_calls(folder / JOURNAL))
+    asked = _asked(job)
+    orders = {(question.item.id, question.run): question.order for question in asked}
+    facts = RowFacts(plan.model, plan.set, plan.set_hash, orders)
+    return [make_row(q.item, q.run, calls.get((q.item.id, q.run), []), facts, plan.limits) for q in asked]

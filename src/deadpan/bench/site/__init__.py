@@ -1,0 +1,1 @@
+"""The leaderboard: static pages that need no network and say what differs."""

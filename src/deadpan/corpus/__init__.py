@@ -1,0 +1,1 @@
+"""Reddit dumps -> a SARC corpus and its benchmarks, with every dropped comment accounted for."""

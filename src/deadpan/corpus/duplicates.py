@@ -1,0 +1,137 @@
+"""Copies of one comment: the best stays, the others are dropped before anything else looks at them.
+
+Best is the greatest (not deleted, retrieved_on, bytes of the raw line). The last is only looked at where
+it matters: copies that tie and still differ in a column, whose lines are then read again from their dumps.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import duckdb
+
+from deadpan.corpus.dumps import Dump, raw_lines
+from deadpan.corpus.ingest import BEST, PARQUET, REPEATED, Unit
+from deadpan.corpus.rules import literal
+from deadpan.corpus.workshop import Workshop
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """What is left, and how many copies were dropped by month."""
+
+    units: list[Unit]
+    dropped: Counter[int]
+
+
+def drop_duplicates(
+    workshop: Workshop, connection: duckdb.DuckDBPyConnection, units: Sequence[Unit], dumps: Sequence[Dump]
+) -> Copies:
+    """Units of one kind in which every id occurs once. Units without a losing copy are left as they are."""
+    if not units or not _find(connection, units):
+        return Copies(list(units), Counter())
+    _settle(connection, dumps)
+    counts = connection.execute("SELECT month, count(*) FROM losers GROUP BY month").fetchall()
+    clean = [_without_losers(workshop, connection, number, unit) for number, unit in enumerate(units)]
+    return Copies(clean, Counter(dict(counts)))
+
+
+def _find(connection: duckdb.DuckDBPyConnection, units: Sequence[Unit]) -> bool:
+    """Table `copies`: every row whose id occurs more than once. False if there is none."""
+    files = ", ".join(literal(str(unit.rows)) for unit in units)
+    connection.execute(
+        "CREATE OR REPLACE TEMP TABLE repeated AS"
+        f" SELECT id FROM read_parquet([{files}]) WHERE id IS NOT NULL GROUP BY id HAVING count(*) > 1"
+    )
+    if not connection.execute("SELECT 1 FROM repeated LIMIT 1").fetchall():
+        return False
+    described = connection.execute(f"DESCRIBE SELECT * FROM read_parquet([{files}])").fetchall()
+    columns = [name for name, *_ in described]
+    content = f"md5(CAST(to_json(struct_pack({', '.join(columns)})) AS VARCHAR))"
+    parts = [
+        f"SELECT {number} AS unit, file_row_number AS row, {content} AS content, * EXCLUDE (file_row_number)"
+        f" FROM read_parquet({literal(str(unit.rows))}, file_row_number=true) WHERE id IN (FROM repeated)"
+        for number, unit in enumerate(units)
+    ]
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE copies AS {' UNION ALL '.join(parts)}")
+    return True
+
+
+def _settle(connection: duckdb.DuckDBPyConnection, dumps: Sequence[Dump]) -> None:
+    """Table `losers`: every copy but the best of each id."""
+    connection.execute(
+        "CREATE OR REPLACE TEMP TABLE tied AS SELECT * FROM copies"
+        " JOIN (SELECT id, max(rank) AS best FROM copies GROUP BY id) USING (id) WHERE rank = best"
+    )
+    contested = connection.execute(
+        "SELECT id, unit, row FROM tied WHERE id IN"
+        " (SELECT id FROM tied GROUP BY id HAVING count(DISTINCT content) > 1)"
+    ).fetchall()
+    connection.execute(
+        "CREATE OR REPLACE TEMP TABLE winners AS"
+        " SELECT id, arg_min(unit, (unit, row)) AS unit, arg_min(row, (unit, row)) AS row"
+        " FROM tied GROUP BY id HAVING count(DISTINCT content) = 1"
+    )
+    winners = _by_raw_line(contested, dumps)
+    if winners:
+        connection.executemany("INSERT INTO winners VALUES (?, ?, ?)", winners)
+    connection.execute(
+        "CREATE OR REPLACE TEMP TABLE losers AS SELECT * FROM copies ANTI JOIN winners USING (unit, row)"
+    )
+
+
+def _by_raw_line(
+    contested: Sequence[tuple[str, int, int]], dumps: Sequence[Dump]
+) -> list[tuple[str, int, int]]:
+    """(id, unit, row) of the copies whose line is the greatest."""
+    rows: dict[int, list[int]] = defaultdict(list)
+    for _, unit, row in contested:
+        rows[unit].append(row)
+    lines = {unit: raw_lines(dumps[unit], wanted) for unit, wanted in rows.items()}
+    best: dict[str, tuple[bytes, int, int]] = {}
+    for id, unit, row in contested:
+        copy = (lines[unit][row][1], -unit, -row)
+        best[id] = max(copy, best.get(id, copy))
+    return [(id, -unit, -row) for id, (_, unit, row) in sorted(best.items())]
+
+
+def _without_losers(
+    workshop: Workshop, connection: duckdb.DuckDBPyConnection, number: int, unit: Unit
+) -> Unit:
+    """The unit, which now says which ids to leave out of its rows, and the rows to take instead.
+
+    Writing all its other rows anew would take longer than everything that follows.
+    """
+    here = f"FROM copies WHERE unit = {number}"
+    if not connection.execute(f"SELECT 1 {here} LIMIT 1").fetchall():
+        return unit
+    lost = f"FROM losers WHERE unit = {number}"
+    digests = connection.execute(
+        f"SELECT md5(string_agg(CAST(row AS VARCHAR), ' ' ORDER BY row)) {lost} UNION ALL"
+        f" SELECT md5(string_agg(CAST(row AS VARCHAR), ' ' ORDER BY row)) {here}"
+    ).fetchall()
+
+    def make(folder: Path) -> None:
+        connection.execute(
+            f"COPY (SELECT DISTINCT id {here}) TO {literal(str(folder / REPEATED))} ({PARQUET})"
+        )
+        connection.execute(
+            f"COPY (SELECT * EXCLUDE (unit, row, content) {here} AND row IN"
+            f" (SELECT row FROM winners WHERE unit = {number}))"
+            f" TO {literal(str(folder / BEST))} ({PARQUET})"
+        )
+
+    folder = workshop.step(f"copies_{unit.kind}", {"unit": unit.key, "rows": digests}, make)
+    gone = dict(connection.execute(f"SELECT month, count(*) {lost} GROUP BY month").fetchall())
+    months = Counter(unit.months)
+    months.subtract(gone)
+    return replace(
+        unit,
+        # Where it only holds winners, nothing of what follows changes.
+        key=folder.name if gone else unit.key,
+        copies=folder,
+        months={month: count for month, count in months.items() if count},
+    )

@@ -1,0 +1,81 @@
+"""One machine: DuckDB inside this process, with a memory limit, spilling to disk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import narwhals as nw
+
+from deadpan.corpus.ingest import PARQUET
+from deadpan.corpus.rules import literal
+from deadpan.errors import ConfigError, DataError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from deadpan.corpus.engine import Frame
+
+
+def connect(memory: str, scratch: Path, threads: int = 0) -> duckdb.DuckDBPyConnection:
+    """A connection that stays within `memory` (such as 4GB) and spills into `scratch`."""
+    connection = duckdb.connect()
+    try:
+        connection.execute(f"SET memory_limit = {literal(memory)}")
+    except duckdb.Error:
+        raise ConfigError(f"--memory {memory!r} is no size: write it like 4GB or 800MB") from None
+    connection.execute(f"SET temp_directory = {literal(str(scratch))}")
+    connection.execute("SET enable_progress_bar = false")
+    if threads:
+        connection.execute(f"SET threads = {int(threads)}")
+    return connection
+
+
+class DuckDBEngine:
+    """Runs lazy tables on one connection, so that its memory limit holds for all of them."""
+
+    name = "duckdb"
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self.connection = connection
+
+    def scan(self, paths: Sequence[Path]) -> Frame:
+        """One scan over all files: a union of scans was slower."""
+        files = [str(path) for path in paths]
+        frame: Any = nw.from_native(self.connection.read_parquet(files, hive_partitioning=False))
+        return frame  # type: ignore[no-any-return]
+
+    def save(self, frame: Frame, folder: Path, by: str = "") -> None:
+        """COPY, so that compression and partitions are ours to choose."""
+        folder.mkdir(parents=True, exist_ok=True)
+        query = frame.to_native().sql_query()
+        target, options = folder / "part.parquet", PARQUET
+        if by:
+            target, options = folder, f"{PARQUET}, PARTITION_BY ({by}), OVERWRITE_OR_IGNORE"
+        self.connection.execute(f"COPY ({query}) TO {literal(str(target))} ({options})")
+
+    def table(self, frame: Frame) -> pa.Table:
+        """The result in Arrow."""
+        return frame.to_native().to_arrow_table()
+
+    def each(self, work: Callable[[str], None], jobs: Sequence[str]) -> None:
+        """One after the other: each is held to a bounded number of rows, and Arrow uses the cores."""
+        for job in jobs:
+            work(job)
+
+    def close(self) -> None:
+        self.connection.close()
+
+
+def disk_or_memory(bad: duckdb.Error, out: Path) -> Exception:
+    """An error of DuckDB's as one a person can act on."""
+    from deadpan.corpus.workshop import full
+
+    text = " ".join(str(bad).split())
+    if "No space left" in text or "Disk quota" in text or "max_temp_directory_size" in text:
+        return full(out)
+    if isinstance(bad, duckdb.OutOfMemoryException):
+        return DataError(f"{out}: not enough memory for this step: give more with --memory")
+    return bad

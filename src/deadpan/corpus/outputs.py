@@ -1,0 +1,180 @@
+"""The files people get, in the released layout, each written as one ordered stream."""
+
+from __future__ import annotations
+
+import bz2
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, cast
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from deadpan.corpus.engine import parquet_files
+from deadpan.corpus.rules import WHITE, literal
+
+STREAM_ROWS = 50_000
+ROW_GROUP = 100_000
+
+RAW_COLUMNS = (
+    "label", "comment", "author", "subreddit", "score", "ups", "downs", "date", "created_utc",
+    "parent_comment", "id", "parent_id", "link_id",
+)  # fmt: skip
+TSV_COLUMNS = RAW_COLUMNS[:10]
+_TEXTS = {"comment", "author", "subreddit", "parent_comment", "id", "parent_id", "link_id"}
+
+MACROS = f"""
+CREATE OR REPLACE TEMP MACRO cell(x) AS
+  CASE WHEN contains(x, '"') OR contains(x, ',') OR contains(x, chr(10)) OR contains(x, chr(13))
+  THEN '"' || replace(x, '"', '""') || '"' ELSE x END;
+CREATE OR REPLACE TEMP MACRO one_line(x) AS
+  CASE WHEN regexp_matches(x, {literal(WHITE)})
+  THEN trim(regexp_replace(x, {literal(WHITE + "+")}, ' ', 'g')) ELSE x END;
+CREATE OR REPLACE TEMP MACRO month_text(m) AS
+  CASE WHEN m = 0 THEN ''
+  ELSE lpad(CAST(m // 100 AS VARCHAR), 4, '0') || '-' || lpad(CAST(m % 100 AS VARCHAR), 2, '0') END;
+"""
+
+
+def files_of(folder: Path) -> str:
+    """SQL: all Parquet files of a step."""
+    return "read_parquet([" + ", ".join(literal(str(path)) for path in parquet_files(folder)) + "])"
+
+
+class Outputs:
+    """Writes into a folder that is put in place when everything in it is finished."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, folder: Path, packed: bool) -> None:
+        self.connection = connection
+        self.folder = folder
+        self.packed = packed
+
+    def cursor(self) -> duckdb.DuckDBPyConnection:
+        """A connection of its own, since a stream that is being read blocks the one it is on."""
+        cursor = self.connection.cursor()
+        cursor.execute(MACROS)
+        return cursor
+
+    def raw(self, rows: Path) -> Path:
+        """raw/sarc.parquet, then .csv and .tsv from it, by (created_utc, id)."""
+        target = self.folder / "raw" / "sarc.parquet"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        query = (
+            "SELECT CAST(marked AS TINYINT) AS label, comment, one_line(author) AS author,"
+            " one_line(subreddit) AS subreddit, score, ups, downs, month_text(month) AS date, created_utc,"
+            f" parent_comment, id, parent_id, link_id FROM {files_of(rows)} ORDER BY created_utc, id"
+        )
+        _write_parquet(self.batches(query), target)
+        source = f"read_parquet({literal(str(target))})"
+        cells = ", ".join(f"cell({name})" if name in _TEXTS else name for name in RAW_COLUMNS)
+        lines = f"SELECT concat_ws(',', {cells}) || chr(13) || chr(10) AS line FROM {source}"
+        self.lines(Path("raw", "sarc.csv"), lines, first=",".join(RAW_COLUMNS) + "\r\n")
+        lines = f"SELECT concat_ws(chr(9), {', '.join(TSV_COLUMNS)}) || chr(10) AS line FROM {source}"
+        self.lines(Path("raw", "sarc.tsv"), lines)
+        return target
+
+    def sequences(self, threads: Path) -> None:
+        """raw/sequences.csv, by (post, last ancestor)."""
+        self.lines(
+            Path("raw", "sequences.csv"),
+            "SELECT ancestors || '|' || responses || '|' || labels || chr(10) AS line"
+            f" FROM {files_of(threads / 'sequences')} ORDER BY post, last",
+        )
+
+    def comments(self, folder: str, entries: Path, needed: str = "") -> None:
+        """FOLDER/comments.json: one entry a line, by id; `needed` is SQL for a table of ids, or all."""
+        chosen = f"WHERE id IN (SELECT id FROM {needed})" if needed else ""
+        # A comment and a post may share an id; the layout has room for one, and a reply's words matter more.
+        both = (
+            f"SELECT *, 0 AS place FROM {files_of(entries / 'said')} UNION ALL BY NAME"
+            f" SELECT *, 1 AS place FROM {files_of(entries / 'posted')} WHERE id NOT IN"
+            f" (SELECT id FROM {files_of(entries / 'said')})"
+        )
+        entry = (
+            "to_json(struct_pack(text := text, author := one_line(author), score := score, ups := ups,"
+            " downs := downs, date := month_text(month), created_utc := created_utc,"
+            " subreddit := one_line(subreddit)))"
+        )
+        self.lines(
+            Path(folder, "comments.json"),
+            f"SELECT ',' || chr(10) || to_json(id) || ': ' || {entry} AS line FROM ({both}) {chosen}"
+            " ORDER BY id",
+            first="{",
+            last="\n}\n",
+            skip=1,  # the comma before the first entry
+        )
+
+    def batches(self, query: str) -> Iterator[pa.RecordBatch]:
+        """The result of a query as a stream."""
+        cursor = self.cursor()
+        try:
+            yield from cursor.sql(query).to_arrow_reader(STREAM_ROWS)
+        finally:
+            cursor.close()
+
+    def lines(self, name: Path, query: str, first: str = "", last: str = "", skip: int = 0) -> None:
+        """A text file of a query's column `line`. The column's own memory is written, without a detour."""
+        with self.open(name) as file:
+            file.write(first.encode())
+            for batch in self.batches(query):
+                text = _text_of(batch.column(0))
+                file.write(text[skip:])
+                skip -= min(skip, len(text))
+            file.write(last.encode())
+
+    @contextmanager
+    def open(self, name: Path) -> Iterator[IO[bytes]]:
+        """A file of the output, packed if that was asked for."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if self.packed:
+            with bz2.open(path.with_name(f"{path.name}.bz2"), "wb") as packed:
+                yield cast("IO[bytes]", packed)
+        else:
+            with path.open("wb") as file:
+                yield file
+
+
+def _text_of(column: pa.StringArray) -> memoryview:
+    """The bytes of all strings of a column, which lie one after the other."""
+    _, offsets, data = column.buffers()
+    if data is None:
+        return memoryview(b"")
+    places = memoryview(offsets).cast("i")
+    return memoryview(data)[places[column.offset] : places[column.offset + len(column)]]
+
+
+def _write_parquet(batches: Iterable[pa.RecordBatch], path: Path) -> None:
+    """Row groups of a fixed size: how batches come is the machine's affair, the bytes are not."""
+    schema = pa.schema(
+        [
+            (
+                name,
+                pa.int8()
+                if name == "label"
+                else pa.string()
+                if name in _TEXTS or name == "date"
+                else pa.int64(),
+            )
+            for name in RAW_COLUMNS
+        ]
+    )
+    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        for table in _regrouped(batches, schema):
+            writer.write_table(table, row_group_size=ROW_GROUP)
+
+
+def _regrouped(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.Table]:
+    held: list[pa.RecordBatch] = []
+    count = 0
+    for batch in batches:
+        held.append(batch.cast(schema))
+        count += len(batch)
+        if count >= ROW_GROUP:
+            table = pa.Table.from_batches(held, schema)
+            yield table.slice(0, ROW_GROUP)
+            rest: Sequence[pa.RecordBatch] = table.slice(ROW_GROUP).to_batches()
+            held, count = list(rest), count - ROW_GROUP
+    yield pa.Table.from_batches(held, schema)

@@ -1,0 +1,111 @@
+"""The hidden folder where a corpus is made: finished steps under a name that says what went into them.
+
+A step is done when its folder is there, since folders are renamed into place whole; so a run that was
+killed anywhere is taken up where it stopped, and a step whose inputs did not change is not done twice.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from deadpan.errors import DataError
+from deadpan.storage import read_json
+
+KEY = "key.json"
+
+
+def fingerprint(key: object) -> str:
+    """A short name for whatever a step depends on."""
+    text = json.dumps(key, sort_keys=True, ensure_ascii=True, allow_nan=False, default=list)
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+class Workshop:
+    """Steps of one output folder. Only one run at a time may work in it."""
+
+    def __init__(self, out: Path) -> None:
+        self.out = out
+        self.root = out / ".work"
+        self.used: set[str] = set()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other runs out; the kernel drops the lock with the process, so a kill leaves none behind."""
+        self.root.mkdir(parents=True, exist_ok=True)
+        handle = os.open(self.root, os.O_RDONLY)
+        try:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise DataError(f"{self.out}: another run is building it: wait for its end") from None
+            self._clear_temporaries()
+            yield
+        finally:
+            self._clear_temporaries()
+            os.close(handle)
+
+    def _clear_temporaries(self) -> None:
+        for leftover in self.root.glob(".*"):
+            shutil.rmtree(leftover, ignore_errors=True)
+
+    @property
+    def scratch(self) -> Path:
+        """Where an engine may spill; emptied before and after every run."""
+        folder = self.root / ".scratch"
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def folder(self, name: str, key: object) -> Path:
+        """Where a step with this key is, or would be."""
+        return self.root / f"{name}-{fingerprint(key)}"
+
+    def step(self, name: str, key: object, make: Callable[[Path], object]) -> Path:
+        """The folder of a finished step, made now unless it is there."""
+        folder = self.folder(name, key)
+        self.used.add(folder.name)
+        if folder.exists():
+            return folder
+        temporary = self.root / f".{folder.name}"
+        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.mkdir(parents=True)
+        make(temporary)
+        (temporary / KEY).write_text(json.dumps(key, sort_keys=True, default=list), encoding="utf-8")
+        flush(temporary)
+        temporary.rename(folder)
+        return folder
+
+    def earlier(self, name: str) -> Iterator[tuple[Path, Any]]:
+        """Finished steps of a name, whatever went into them, with their keys."""
+        for folder in sorted(self.root.glob(f"{name}-*")):
+            if (folder / KEY).is_file():
+                yield folder, read_json(folder / KEY)
+
+    def sweep(self) -> None:
+        """Remove the steps this run did not use."""
+        for folder in self.root.iterdir():
+            if folder.is_dir() and folder.name not in self.used and not folder.name.startswith("."):
+                shutil.rmtree(folder)
+
+
+def flush(folder: Path) -> None:
+    """Wait until a folder's files are on the disk, so that a rename never uncovers an empty one."""
+    for path in folder.rglob("*"):
+        if path.is_file():
+            handle = os.open(path, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+
+
+def full(out: Path) -> DataError:
+    """What to say when the disk is."""
+    return DataError(f"{out}: the disk is full; finished steps are kept: make room and run it again")

@@ -1,0 +1,323 @@
+"""A strong linear model: n-grams of tokens and characters, signals, context; calibrated, and fast."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadpan.detect.blocks import DenseBlock, GramBlock
+from deadpan.detect.features import SHARES, TOKENS, Features, extract
+from deadpan.detect.grams import gram_names
+from deadpan.detect.logistic import Array, Fitted, fit_logistic, fit_scale, ranking
+from deadpan.detect.system import System, labelled, predictions, sigmoid
+from deadpan.detect.weights import GramWeights
+from deadpan.draws import draw
+from deadpan.errors import ConfigError, DataError
+from deadpan.records import Example, Prediction
+from deadpan.stats.clusters import cluster_codes
+from deadpan.storage import atomic, read_json, write_json
+
+Weighting = Literal["contrast", "rarity"]
+WEIGHTINGS: tuple[Weighting, ...] = ("contrast", "rarity")
+STRENGTHS = (0.3, 3.0)
+FOLDS = 3
+HELD_BACK = 10
+"""With many examples, one in this many is held back to calibrate on."""
+MANY = 15_000
+"""Above this the settings are chosen on a part, and a part is held back from learning to calibrate on."""
+TRIED_ON = 8_000
+BATCH = 8_192
+NAMED = 200
+DENSE_SCALE = 0.2
+DENSE_LIMIT = 4.0
+
+Blocks = list[GramBlock | DenseBlock]
+Labels = NDArray[np.bool_]
+Rows = NDArray[np.int64]
+
+
+class Linear(System):
+    """Logistic regression. What is None is chosen by cross-validation inside the training data.
+
+    `strength` is the inverse of regularisation; `weighting` is what a token n-gram counts for: the
+    contrast of its two labels, or its rarity; `least` is how often an n-gram must occur.
+    """
+
+    def __init__(
+        self,
+        *,
+        turns: int | None = 0,
+        speakers: bool = False,
+        seed: int = 0,
+        strength: float | None = None,
+        weighting: Weighting | None = None,
+        least: int | None = None,
+    ) -> None:
+        super().__init__(turns=turns, speakers=speakers, seed=seed)
+        if weighting not in (None, *WEIGHTINGS):
+            raise ConfigError(f"unknown weighting {weighting!r}: choose from {', '.join(WEIGHTINGS)}")
+        if strength is not None and strength <= 0:
+            raise ConfigError(f"strength is a number above 0: got {strength}")
+        self.strength, self.weighting, self.least = strength, weighting, least
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        own = {"strength": self.strength, "weighting": self.weighting, "least": self.least}
+        return {**super().settings, **own}
+
+    # ------------------------------------------------------------ learning
+
+    def fit(self, examples: Sequence[Example]) -> Self:
+        """Choose the settings, learn the weights, and calibrate on examples held back from them."""
+        kept, labels = labelled(examples)
+        if len(kept) > MANY:
+            self._choose_on_some(kept, labels)
+        self.progress("reading", 0, len(kept))
+        features = extract(kept, self.context)
+        blocks = self._blocks(features)
+        if len(kept) > MANY:
+            held = _folds(kept, self.seed, HELD_BACK) == 0
+            fitted, margins = self._fit_and_hold(blocks, labels, held)
+            labels = labels[held]
+        else:
+            margins = self._choose(blocks, labels, _folds(kept, self.seed))
+            fitted = self._fit(blocks, labels, *self.chosen_)
+        self.scale_ = fit_scale(margins, labels)
+        self._keep(fitted, blocks)
+        self._name(kept, features)
+        return self
+
+    def _choose_on_some(self, examples: Sequence[Example], labels: Labels) -> None:
+        """Set `chosen_` on a part of many examples."""
+        tried = _by_draw(examples, self.seed, TRIED_ON)
+        some = [examples[row] for row in tried]
+        self._choose(self._blocks(extract(some, self.context)), labels[tried], _folds(some, self.seed))
+
+    def _blocks(self, features: Features) -> Blocks:
+        """Each kind of n-gram, then the dense columns."""
+        self.centre_, self.spread_ = features.dense.mean(axis=0), features.dense.std(axis=0) + 1e-6
+        grams: list[GramBlock] = []
+        for name, (rows, keys) in features.grams.items():
+            least = self.least or _least(features.n, by_word=name in features.cuts)
+            if name in features.cuts:
+                texts = features.cuts[name]
+                by_word = GramBlock.by_word(
+                    (texts.rows, texts.flat, len(texts.words)), (rows, keys), least, SHARES[name]
+                )
+                grams.append(by_word.sized(features.n))
+            else:
+                grams.append(GramBlock.of(rows, keys, features.n, least, SHARES[name]))
+        self.kinds_ = list(features.grams)
+        return [*grams, DenseBlock(self._dense(features.dense))]
+
+    def _dense(self, columns: Array) -> Array:
+        even: Array = np.clip((columns - self.centre_) / self.spread_, -DENSE_LIMIT, DENSE_LIMIT)
+        return DENSE_SCALE * even
+
+    def _fit(self, blocks: Blocks, labels: Labels, weighting: Weighting, strength: float) -> Fitted:
+        valued = self._valued(blocks, blocks, labels, weighting)
+        self._values = [block.value for block in valued if isinstance(block, GramBlock)]
+        return fit_logistic(valued, labels, strength)
+
+    def _valued(self, blocks: Blocks, known: Blocks, labels: Labels, weighting: Weighting) -> Blocks:
+        """The blocks with the values that `known` rows and their labels give to n-grams."""
+        out: Blocks = []
+        for kind, block, source in zip([*self.kinds_, ""], blocks, known, strict=True):
+            if isinstance(block, GramBlock) and isinstance(source, GramBlock):
+                by_label = weighting == "contrast" and kind == TOKENS
+                out.append(block.valued(source.contrast(labels) if by_label else source.rarity()))
+            else:
+                out.append(block)
+        return out
+
+    def _choose(self, blocks: Blocks, labels: Labels, fold: Rows) -> Array:
+        """Set `chosen_` by how well held-back rows are ranked; their margins."""
+        self.chosen_: tuple[Weighting, float]
+        best: tuple[float, Array] = (-1.0, np.zeros(len(labels)))
+        weightings = (self.weighting,) if self.weighting else WEIGHTINGS
+        trials = [(weighting, self.strength or 1.0) for weighting in weightings]
+        total = len(trials) + (0 if self.strength else len(STRENGTHS))
+        done = 0
+        while done < len(trials):
+            self.progress("choosing settings", done, total)
+            margins = self._held_back(blocks, labels, fold, *trials[done])
+            quality = ranking(margins, labels)
+            if quality > best[0]:
+                best, self.chosen_ = (quality, margins), trials[done]
+            done += 1
+            if done == len(weightings) and not self.strength:
+                trials += [(self.chosen_[0], strength) for strength in STRENGTHS]
+        self.quality_ = best[0]
+        return best[1]
+
+    def _held_back(
+        self, blocks: Blocks, labels: Labels, fold: Rows, weighting: Weighting, strength: float
+    ) -> Array:
+        """Margins of every row by a model that did not see its fold."""
+        margins = np.zeros(len(labels))
+        for number in np.unique(fold):
+            train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+            if not 0 < labels[train].sum() < len(train):
+                continue  # too few examples to hold some back
+            seen = [block.rows(train) for block in blocks]
+            fitted = fit_logistic(self._valued(seen, seen, labels[train], weighting), labels[train], strength)
+            unseen = [block.rows(test) for block in blocks]
+            margins[test] = fitted.margins(self._valued(unseen, seen, labels[train], weighting))
+        return margins
+
+    def _fit_and_hold(self, blocks: Blocks, labels: Labels, held: Labels) -> tuple[Fitted, Array]:
+        """With plenty of examples: learn from all but those held back, and the margins of these."""
+        self.progress("learning", 0, 1)
+        seen, unseen = np.flatnonzero(~held), np.flatnonzero(held)
+        part = [block.rows(seen) for block in blocks]
+        fitted = self._fit(part, labels[seen], *self.chosen_)
+        rest = [block.rows(unseen) for block in blocks]
+        return fitted, fitted.margins(self._valued(rest, part, labels[seen], self.chosen_[0]))
+
+    def _keep(self, fitted: Fitted, blocks: Blocks) -> None:
+        grams = [block for block in blocks if isinstance(block, GramBlock)]
+        self.weights_ = {
+            kind: GramWeights(
+                block.keys, value.astype(np.float32), (value * weight).astype(np.float32), block.share
+            )
+            for kind, block, value, weight in zip(
+                self.kinds_, grams, self._values, fitted.weights, strict=False
+            )
+        }
+        self.dense_weights_, self.intercept_ = fitted.weights[-1], fitted.intercept
+        del self._values
+
+    def _name(self, examples: Sequence[Example], features: Features) -> None:
+        """Give the strongest token n-grams their words back, from a text each occurs in."""
+        known = self.weights_[TOKENS]
+        order = np.argsort(known.push, kind="stable")
+        chosen = np.unique(
+            np.concatenate([order[:NAMED], order[len(order) - NAMED :] if len(order) > NAMED else order])
+        )
+        rows, keys = features.grams[TOKENS]
+        place = np.searchsorted(known.keys[chosen], keys)
+        place[place == len(chosen)] = 0
+        hits = np.flatnonzero(known.keys[chosen][place] == keys)
+        _, first = np.unique(place[hits], return_index=True)
+        names: dict[int, str] = {}
+        for row in np.unique(rows[hits[first]]):
+            for name, key in gram_names(examples[row].response.text, 3):
+                names.setdefault(int(key[0]), name)
+        found = [
+            (names[int(k)], float(p))
+            for k, p in zip(known.keys[chosen], known.push[chosen], strict=True)
+            if int(k) in names
+        ]
+        self.named_ = sorted(found, key=lambda pair: (-pair[1], pair[0]))
+
+    def compact(self, keep: int) -> Self:
+        """Keep the n-grams of each kind that push hardest, in half precision; calibrate afterwards."""
+        self.weights_ = {kind: weights.pruned(keep).halved() for kind, weights in self.weights_.items()}
+        return self
+
+    def calibrate(self, examples: Sequence[Example]) -> Self:
+        """Learn anew what margins mean, from examples that were not learnt from."""
+        kept, labels = labelled(examples)
+        self.scale_ = fit_scale(self._margins(kept), labels)
+        return self
+
+    # ------------------------------------------------------------ use
+
+    def predict(self, examples: Sequence[Example]) -> list[Prediction]:
+        """Calibrated probabilities."""
+        found: list[Prediction] = []
+        for start in range(0, len(examples), BATCH):
+            batch = examples[start : start + BATCH]
+            slope, shift = self.scale_
+            found += predictions(batch, sigmoid(slope * self._margins(batch) + shift))
+        return found
+
+    def _margins(self, examples: Sequence[Example]) -> Array:
+        features = extract(examples, self.context)
+        margins = self._dense(features.dense) @ self.dense_weights_ + self.intercept_
+        for kind, (rows, keys) in features.grams.items():
+            weights = self.weights_[kind]
+            if kind in features.cuts:
+                margins += weights.score_by_word(features.cuts[kind], rows, keys)
+            else:
+                margins += weights.score(rows, keys, features.n)
+        return margins
+
+    def telling(self, top: int = 10) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
+        """The n-grams that speak most for sarcasm and most against it, with their weights."""
+        for_it = [pair for pair in self.named_ if pair[1] > 0]
+        against = [pair for pair in self.named_[::-1] if pair[1] < 0]
+        return for_it[:top], against[:top]
+
+    # ------------------------------------------------------------ files
+
+    def save(self, folder: Path) -> None:
+        """The arrays as one npz file, the rest as JSON."""
+        folder.mkdir(parents=True, exist_ok=True)
+        arrays: dict[str, NDArray[Any]] = {
+            "centre": self.centre_, "spread": self.spread_, "dense": self.dense_weights_
+        }  # fmt: skip
+        for kind, weights in self.weights_.items():
+            arrays |= weights.arrays(kind)
+        with atomic(folder / "weights.npz") as temporary, temporary.open("wb") as file:
+            np.savez(file, allow_pickle=False, **arrays)
+        learnt = {
+            "weighting": self.chosen_[0], "strength": self.chosen_[1], "ranking": self.quality_,
+            "scale": self.scale_, "intercept": self.intercept_, "named": self.named_,
+        }  # fmt: skip
+        write_json(folder / "linear.json", {"settings": self.settings, **learnt})
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """What `save` wrote."""
+        state = read_json(folder / "linear.json")
+        try:
+            model = cls(**state["settings"])
+            model.chosen_ = state["weighting"], float(state["strength"])
+            model.quality_, model.intercept_ = float(state["ranking"]), float(state["intercept"])
+            model.scale_ = float(state["scale"][0]), float(state["scale"][1])
+            model.named_ = [(str(name), float(push)) for name, push in state["named"]]
+            with np.load(folder / "weights.npz", allow_pickle=False) as file:
+                arrays = dict(file)
+        except (KeyError, TypeError, ValueError, OSError) as bad:
+            raise DataError(f"{folder}: not a linear model of this version ({bad}); train it again") from None
+        model.centre_, model.spread_, model.dense_weights_ = (
+            arrays[k] for k in ("centre", "spread", "dense")
+        )
+        kinds = [kind for kind in SHARES if f"{kind}_keys" in arrays]
+        model.kinds_ = kinds
+        model.weights_ = {
+            kind: GramWeights(
+                arrays[f"{kind}_keys"].astype(np.uint64),
+                arrays[f"{kind}_value"].astype(np.float32),
+                arrays[f"{kind}_push"].astype(np.float32),
+                SHARES[kind],
+            )
+            for kind in kinds
+        }
+        return model
+
+
+def _least(n: int, by_word: bool) -> int:
+    """How often an n-gram must occur: of many texts, those that hardly ever come up only take room."""
+    return 2 if by_word else 1 if n < 50_000 else 2 if n < 150_000 else 3
+
+
+def _folds(examples: Sequence[Example], seed: int, count: int = FOLDS) -> Rows:
+    """A fold for each example, none crossing a group or a sequence, as equal in size as may be."""
+    clusters = cluster_codes([e.group for e in examples], [e.sequence for e in examples])
+    first = np.unique(clusters, return_index=True)[1]
+    order = sorted(range(len(first)), key=lambda cluster: draw(seed, examples[int(first[cluster])].id))
+    fold_of = np.empty(len(first), dtype=np.int64)
+    fold_of[order] = np.arange(len(first)) % count
+    return fold_of[clusters]
+
+
+def _by_draw(examples: Sequence[Example], seed: int, count: int) -> Rows:
+    """Some rows, by a hash of their ids, in order."""
+    order = sorted(range(len(examples)), key=lambda row: draw(seed + 1, examples[row].id))
+    return np.array(sorted(order[:count]), dtype=np.int64)

@@ -1,0 +1,218 @@
+"""What the seven networks share as systems: words in, one trained network or several, one folder on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadpan.config import config_from
+from deadpan.detect.neural.device import find_device, seeded
+from deadpan.detect.neural.embeddings import starting_vectors
+from deadpan.detect.neural.held_out import hold_out
+from deadpan.detect.neural.options import Options
+from deadpan.detect.neural.sentiment import WIDTH, moods
+from deadpan.detect.neural.texts import NumberedTexts
+from deadpan.detect.neural.tokens import tokens
+from deadpan.detect.neural.vocabulary import Vocabulary
+from deadpan.detect.system import System, labelled, predictions, sigmoid
+from deadpan.errors import DataError, need
+from deadpan.fields import encode
+from deadpan.records import Example, Prediction
+from deadpan.storage import atomic, read_json, write_json
+
+if TYPE_CHECKING:
+    import torch
+
+    from deadpan.detect.neural.batches import Training
+    from deadpan.detect.neural.networks import Network
+    from deadpan.detect.neural.trainer import Plan
+
+
+class NeuralSystem(System):
+    """A network of a given architecture, trained from scratch on the words of the conversation."""
+
+    architecture: ClassVar[str]
+    reads_mood: ClassVar[bool] = False
+    predicted_together: ClassVar[int] = 256
+
+    def __init__(
+        self, *, turns: int | None = 0, speakers: bool = False, seed: int = 0, **options: Any
+    ) -> None:
+        super().__init__(turns=turns, speakers=speakers, seed=seed)
+        self.options = config_from(options, Options, source=self.architecture)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {**super().settings, **encode(self.options)}
+
+    # ---------------------------------------------------------------- training
+
+    def fit(self, examples: Sequence[Example]) -> Self:
+        """Build the vocabulary, hold a part out, train the members one after the other."""
+        options = self.options
+        kept, _ = labelled(examples)
+        device = find_device(options.device)
+        training, watched = hold_out(kept, options.validation, self.seed)
+        words = [self._words(example) for example in training]
+        self.vocabulary_ = Vocabulary.of(words, options.min_count, options.most_words)
+        start = starting_vectors(self.vocabulary_, options.vectors, options.dimension, self.seed)
+        self.dimension_ = start.shape[1]
+        known = self._training(training, words)
+        held_out = self._training(watched, [self._words(e) for e in watched]) if watched else None
+        self.networks_: list[Network] = []
+        self.history_: list[list[dict[str, Any]]] = []
+        for member in range(options.members):
+            self._train_member(member, start, known, held_out, device)
+        return self
+
+    def _train_member(
+        self,
+        member: int,
+        start: NDArray[np.float32],
+        training: Training,
+        held_out: Training | None,
+        device: torch.device,
+    ) -> None:
+        import torch
+
+        from deadpan.detect.neural.trainer import train
+
+        state = np.random.SeedSequence((self.seed, member)).generate_state(2)
+        seed, dropout = int(state[0]), self._dropout(int(state[1]))
+        with seeded(seed, device):
+            # Sparse tables are not there on every device.
+            network = self._network(torch.from_numpy(start.copy()), dropout, sparse=device.type != "mps")
+            progress = partial(self._tell, member)
+            history = train(network, training, held_out, self._plan(seed), device, progress)
+        self.networks_.append(network.eval())
+        self.history_.append([asdict(epoch) for epoch in history])
+
+    def _dropout(self, seed: int) -> float:
+        if not self.options.dropout_range:
+            return self.options.dropout
+        low, high = self.options.dropout_range
+        return float(np.random.default_rng(seed).uniform(low, high))
+
+    def _plan(self, seed: int) -> Plan:
+        from deadpan.detect.neural.trainer import Plan
+
+        options = self.options
+        return Plan(
+            epochs=options.epochs,
+            batch_size=options.batch_size,
+            learning_rate=options.learning_rate,
+            weight_decay=options.weight_decay,
+            clip=options.clip,
+            patience=options.patience,
+            balance=options.balance,
+            pairwise=options.pairwise,
+            stop_on=options.stop_on,
+            seed=seed,
+        )
+
+    def _tell(self, member: int, what: str, done: int, total: int) -> None:
+        several = f"network {member + 1} of {self.options.members}, " if self.options.members > 1 else ""
+        self.progress(f"{several}{what}", done, total)
+
+    def _network(self, start: torch.Tensor, dropout: float, sparse: bool) -> Network:
+        from deadpan.detect.neural.networks import Shape, build
+
+        features = WIDTH if self.reads_mood else 0
+        shape = Shape(start, self.options.hidden, dropout, features, self.options.tune_vectors, sparse)
+        return build(self.architecture, shape)
+
+    # ---------------------------------------------------------------- texts
+
+    def _words(self, example: Example) -> list[str]:
+        return tokens(example, self.context, self.options.max_tokens)
+
+    def _texts(self, examples: Sequence[Example], words: Sequence[Sequence[str]]) -> NumberedTexts:
+        features = moods([example.response.text for example in examples]) if self.reads_mood else None
+        return NumberedTexts([self.vocabulary_.numbers(text) for text in words], features)
+
+    def _training(self, examples: Sequence[Example], words: Sequence[Sequence[str]]) -> Training:
+        from deadpan.detect.neural.batches import Training
+
+        labels = np.array([bool(example.label) for example in examples], dtype=bool)
+        return Training(self._texts(examples, words), labels, [example.sequence for example in examples])
+
+    # ---------------------------------------------------------------- use
+
+    def predict(self, examples: Sequence[Example]) -> list[Prediction]:
+        """The members' average probability of sarcasm."""
+        need("torch", "neural")
+        if not examples:
+            return []
+        from deadpan.detect.neural.trainer import margins
+
+        device = find_device(self.options.device)
+        texts = self._texts(examples, [self._words(example) for example in examples])
+        together = [
+            sigmoid(margins(network.to(device), texts, self.predicted_together, device))
+            for network in self.networks_
+        ]
+        return predictions(examples, np.mean(together, axis=0))
+
+    def save(self, folder: Path) -> None:
+        """Tensors as safetensors, everything else as JSON."""
+        tensors_file = need("safetensors.torch", "neural")
+        tensors = {
+            f"{member}.{name}": value.detach().cpu().contiguous()
+            for member, network in enumerate(self.networks_)
+            for name, value in network.state_dict().items()
+        }
+        folder.mkdir(parents=True, exist_ok=True)
+        with atomic(folder / "networks.safetensors") as temporary:
+            tensors_file.save_file(tensors, temporary)
+        state = {
+            "architecture": self.architecture,
+            "settings": self.settings,
+            "dimension": self.dimension_,
+            "history": self.history_,
+            "vocabulary": self.vocabulary_.words,
+        }
+        write_json(folder / "network.json", state)
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """What `save` wrote."""
+        torch = need("torch", "neural")
+        state = read_json(folder / "network.json")
+        if state.get("architecture") != cls.architecture:
+            raise DataError(
+                f"{folder}: holds a network {state.get('architecture')!r}, not {cls.architecture!r}"
+            )
+        model = cls(**state["settings"])
+        model.vocabulary_ = Vocabulary(state["vocabulary"])
+        model.dimension_, model.history_ = state["dimension"], state["history"]
+        tensors = _read_tensors(folder / "networks.safetensors")
+        model.networks_ = []
+        for member in range(model.options.members):
+            start = torch.zeros(len(model.vocabulary_), model.dimension_)
+            network = model._network(start, model.options.dropout, sparse=False)
+            own = {
+                name.partition(".")[2]: value
+                for name, value in tensors.items()
+                if name.startswith(f"{member}.")
+            }
+            try:
+                network.load_state_dict(own)
+            except RuntimeError as bad:
+                raise DataError(f"{folder}: weights and settings do not fit; train it again") from bad
+            model.networks_.append(network.eval())
+        return model
+
+
+def _read_tensors(path: Path) -> dict[str, torch.Tensor]:
+    library, tensors_file = need("safetensors", "neural"), need("safetensors.torch", "neural")
+    try:
+        tensors: dict[str, torch.Tensor] = tensors_file.load_file(path)
+    except (OSError, library.SafetensorError) as bad:
+        raise DataError(f"{path}: not a whole file of tensors ({bad}); train the model again") from None
+    return tensors

@@ -1,0 +1,53 @@
+"""The settings of fine-tuning. Every one can be given by name to the system."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from deadpan.detect.neural.device import Device
+from deadpan.detect.neural.options import StopOn
+
+Method = Literal["full", "lora"]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`encoder` is the name of an embedded model, a folder, or a name on the Hugging Face hub.
+
+    `method` tunes all weights or low-rank additions to them (`rank`). `pairwise` is the share of the loss
+    that compares the responses of one sequence. `speaker_swap` is the share of the training dialogues whose
+    speakers A and B change names. `freeze` keeps that many of the lowest layers, and the word table, as
+    they are.
+    """
+
+    encoder: str = "minilm-l6"
+    method: Method = "full"
+    rank: int = 8
+    freeze: int = 0
+    max_tokens: int = 128
+    epochs: int = 3
+    batch_size: int = 16
+    learning_rate: float = 5e-5
+    weight_decay: float = 0.01
+    warmup: float = 0.1
+    clip: float = 1.0
+    patience: int = 2
+    validation: float = 0.1
+    balance: bool = True
+    pairwise: float = 0.0
+    stop_on: StopOn = "auto"
+    speaker_swap: float = 0.0
+    device: Device = "auto"
+
+    def __post_init__(self) -> None:
+        for name, low in {"rank": 1, "freeze": 0, "max_tokens": 8, "epochs": 1, "batch_size": 1}.items():
+            if getattr(self, name) < low:
+                raise ValueError(f"{name} needs a whole number from {low}, got {getattr(self, name)}")
+        for name in ("warmup", "validation", "pairwise", "speaker_swap"):
+            if not 0 <= getattr(self, name) <= (0.9 if name in ("warmup", "validation") else 1):
+                raise ValueError(f"{name} is a share from 0, got {getattr(self, name)}")
+        if self.learning_rate <= 0:
+            raise ValueError(f"learning_rate needs a number above 0, got {self.learning_rate}")
+        if self.patience < 1:
+            raise ValueError(f"patience needs a whole number from 1, got {self.patience}")

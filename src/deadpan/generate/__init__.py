@@ -1,0 +1,1 @@
+"""Sarcastic dialogues from language models: written, filtered, judged by people, released."""

@@ -1,0 +1,47 @@
+"""Whether a text is in the language it should be in: by its letters, and by its commonest words."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+
+LETTERS_SHARE = 0.6
+"""Of the letters; the rest may be brand names and the like."""
+WORDS_SHARE = 0.08
+"""Of the words. English prose has about 0.4 of our list, chat at least 0.15; German and French below 0.05."""
+FEW_WORDS = 8
+
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+
+
+def letters_share(text: str, letters: str) -> float | None:
+    """The share of a text's letters that belong to a script, by their Unicode names; None without letters."""
+    found = {c: n for c, n in Counter(unicodedata.normalize("NFC", text)).items() if c.isalpha()}
+    if not found:
+        return None
+    script = letters.upper()
+    return sum(n for letter, n in found.items() if _is_of(letter, script)) / sum(found.values())
+
+
+@lru_cache(20_000)  # a language's letters are few, and looking one up is slow
+def _is_of(letter: str, script: str) -> bool:
+    return unicodedata.name(letter, "").startswith(script)
+
+
+def in_language(texts: Sequence[str], letters: str, common_words: Sequence[str] = ()) -> bool:
+    """Whether every text has the script's letters, and all together the language's common words.
+
+    A text without letters ("...?!") says nothing either way. So few words that none need be common pass.
+    """
+    for text in texts:
+        share = letters_share(text, letters)
+        if share is not None and share < LETTERS_SHARE:
+            return False
+    words = [word.lower().replace("’", "'") for text in texts for word in _WORD.findall(text)]
+    if not common_words or len(words) < FEW_WORDS:
+        return True
+    common = set(common_words)
+    return sum(word in common for word in words) / len(words) >= WORDS_SHARE

@@ -1,0 +1,255 @@
+"""Dialogues to start from: NIKL's messenger corpora, JSON lines, KoCoSa's files, CSV."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from deadpan.errors import ConfigError, DataError
+from deadpan.records import Turn
+from deadpan.storage import read_json
+from deadpan.text import printable
+
+SUFFIXES = {".json": "", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "csv"}
+CURE = 'see docs/generate.md for the forms, or set source.form = "auto"'
+_SPOKEN = re.compile(r"\s*([^:：\n]{1,40}?)\s*[:：]\s*(.*)", re.DOTALL)
+_KOCOSA = ("Context", "Response")
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """A dialogue as a file has it, or what is wrong with it."""
+
+    id: str
+    place: str
+    turns: tuple[Turn, ...] = ()
+    topic: str = ""
+    intimacy: str = ""
+    wrong: str = ""
+
+
+@dataclass(slots=True)
+class SourceFiles:
+    """The files of a plan's sources, in the order of their names."""
+
+    paths: Sequence[str]
+    form: str = "auto"
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+    def files(self) -> list[Path]:
+        """Every file named or in a named folder."""
+        found: list[Path] = []
+        for name in self.paths:
+            path = Path(name)
+            if path.is_dir():
+                inside = sorted(p for p in path.rglob("*") if p.suffix in SUFFIXES and p.is_file())
+                if not inside:
+                    raise DataError(f"{path}: no .json, .jsonl or .csv file in it; {CURE}")
+                found += inside
+            elif path.is_file():
+                found.append(path)
+            else:
+                raise DataError(f"{path}: no such file or folder; set source.path in the plan")
+        return list(dict.fromkeys(found))
+
+    def __iter__(self) -> Iterator[Raw]:
+        for path in self.files():
+            yield from _FORMS[self._form_of(path)](path, self.columns)
+
+    def _form_of(self, path: Path) -> str:
+        if self.form != "auto":
+            return self.form
+        if path.suffix not in SUFFIXES:
+            raise ConfigError(f"{path}: name it .json, .jsonl or .csv, or set source.form in the plan")
+        return SUFFIXES[path.suffix] or ("kocosa" if _looks_like_kocosa(path) else "nikl")
+
+
+def _looks_like_kocosa(path: Path) -> bool:
+    with path.open("rb") as file:
+        start = file.read(4_096)
+    return b'"Context"' in start and b'"document"' not in start
+
+
+# ---------------------------------------------------------------- the four forms
+
+
+def read_nikl(path: Path, columns: Mapping[str, str]) -> Iterator[Raw]:
+    """NIKL Messenger and Online Text Message corpora: documents of utterances with speaker_id and form."""
+    content = read_json(path)
+    documents = content.get("document") if isinstance(content, dict) else None
+    documents = [documents] if isinstance(documents, dict) else documents
+    if not isinstance(documents, list) or not documents:
+        raise DataError(f"{path}: not NIKL's form, no document in it; {CURE}")
+    for number, document in enumerate(documents, 1):
+        place = f"{path.name} document {number}"
+        if not isinstance(document, dict) or not isinstance(document.get("utterance"), list):
+            yield Raw(f"{path.stem}/{number}", place, wrong="bad_document")
+            continue
+        about = document.get("metadata")
+        about = about if isinstance(about, dict) else {}
+        setting = about.get("setting")
+        setting = setting if isinstance(setting, dict) else {}
+        turns = _nikl_turns(document["utterance"])
+        yield Raw(
+            str(document.get("id") or f"{path.stem}/{number}"),
+            place,
+            turns or (),
+            _word(about.get("topic") or setting.get("topic")),
+            _word(setting.get("intimacy")),
+            wrong="" if turns is not None else "bad_utterance",
+        )
+
+
+def _nikl_turns(utterances: list[Any]) -> tuple[Turn, ...] | None:
+    turns = []
+    for utterance in utterances:
+        if not isinstance(utterance, dict):
+            return None
+        words = utterance.get("form") or utterance.get("original_form") or ""
+        speaker = utterance.get("speaker_id")
+        if not isinstance(words, str) or not isinstance(speaker, str | int):
+            return None
+        turns.append(Turn(str(speaker), printable(words)))
+    return tuple(turns)
+
+
+def read_jsonl(path: Path, columns: Mapping[str, str]) -> Iterator[Raw]:
+    """One dialogue a line: `turns` (or `dialogue`, `utterances`), or an Example's context and response."""
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if not line.strip():
+                continue
+            place = f"{path.name}:{number}"
+            try:
+                value = json.loads(line)
+            except ValueError:  # JSONDecodeError and UnicodeDecodeError alike
+                yield Raw(f"{path.stem}/{number}", place, wrong="bad_line")
+                continue
+            turns = _json_turns(value, columns) if isinstance(value, dict) else None
+            if turns is None:
+                yield Raw(f"{path.stem}/{number}", place, wrong="bad_line")
+                continue
+            yield Raw(
+                _word(value.get("id")) or f"{path.stem}/{number}",
+                place,
+                turns,
+                _word(value.get("topic")),
+                _word(value.get("intimacy")),
+            )
+
+
+def _json_turns(value: dict[str, Any], columns: Mapping[str, str]) -> tuple[Turn, ...] | None:
+    names = (columns.get("turns", "turns"), "dialogue", "utterances", "context")
+    said: Any = next((value[name] for name in names if value.get(name)), None)
+    if isinstance(said, str):
+        return _spoken(said)
+    if not isinstance(said, list):
+        return None
+    last = [value["response"]] if said is value.get("context") and value.get("response") else []
+    turns = []
+    for place, turn in enumerate(said + last):
+        made = _json_turn(turn, place)
+        if made is None:
+            return None
+        turns.append(made)
+    return tuple(turns)
+
+
+def _json_turn(turn: Any, place: int) -> Turn | None:
+    """{"speaker", "text"}, ["A", "words"], or "A: words"; bare words alternate between two people."""
+    if isinstance(turn, dict):
+        words = turn.get("text") or turn.get("form") or turn.get("utterance")
+        speaker = next((turn[k] for k in ("speaker", "speaker_id", "role") if turn.get(k) is not None), "")
+        fits = isinstance(words, str) and isinstance(speaker, str | int)
+        return Turn(str(speaker), printable(str(words))) if fits else None
+    if isinstance(turn, list) and len(turn) == 2 and all(isinstance(part, str) for part in turn):
+        return Turn(turn[0], printable(turn[1]))
+    if isinstance(turn, str):
+        spoken = _SPOKEN.fullmatch(printable(turn))
+        return Turn(spoken[1], spoken[2].strip()) if spoken else Turn("AB"[place % 2], printable(turn))
+    return None
+
+
+def _spoken(text: str) -> tuple[Turn, ...] | None:
+    """Lines such as "A: words"; None if one is not."""
+    found = [_SPOKEN.fullmatch(line) for line in printable(text).split("\n") if line.strip()]
+    if not found or not all(found):
+        return None
+    return tuple(Turn(each[1], each[2].strip()) for each in found if each)
+
+
+def read_kocosa(path: Path, columns: Mapping[str, str]) -> Iterator[Raw]:
+    """KoCoSa's own files, JSON in columns: what it generated can be generated from again."""
+    content = read_json(path)
+    found = [content.get(name) for name in _KOCOSA] if isinstance(content, dict) else []
+    parts = [column for column in found if isinstance(column, dict)]
+    if len(parts) != len(_KOCOSA):
+        raise DataError(f"{path}: not KoCoSa's form, no columns {' and '.join(_KOCOSA)} in it; {CURE}")
+    context, response = parts
+    for id in dict.fromkeys([*context, *response]):
+        place = f"{path.name} row {id}"
+        said = [part for part in (context.get(id), response.get(id)) if isinstance(part, str)]
+        turns = _spoken("\n".join(said)) if len(said) == len(_KOCOSA) else None
+        yield Raw(f"{path.stem}/{id}", place, turns or (), wrong="" if turns else "bad_row")
+
+
+def read_csv(path: Path, columns: Mapping[str, str]) -> Iterator[Raw]:
+    """A row an utterance (dialogue, speaker, text), in order; or a row a dialogue, its lines in `text`."""
+    name = {key: columns.get(key, key) for key in ("dialogue", "speaker", "text", "topic", "intimacy")}
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = csv.DictReader(file, delimiter="\t" if path.suffix == ".tsv" else ",")
+            header = rows.fieldnames or []
+            if name["text"] not in header:
+                raise DataError(
+                    f"{path}: no column {name['text']!r} among {', '.join(header) or 'none'}: "
+                    f"name it in the plan, source.columns = {{text = ...}}"
+                )
+            apart = name["dialogue"] in header and name["speaker"] in header
+            yield from (_utterance_rows if apart else _dialogue_rows)(path, rows, name)
+    except UnicodeDecodeError:
+        raise DataError(f"{path}: not UTF-8 text; convert it first") from None
+    except csv.Error as bad:
+        raise DataError(f"{path}: not CSV ({bad})") from None
+
+
+def _dialogue_rows(path: Path, rows: csv.DictReader[str], name: Mapping[str, str]) -> Iterator[Raw]:
+    for row in rows:
+        turns = _spoken(row[name["text"]] or "")
+        number = rows.line_num
+        id = row.get("id") or f"{path.stem}/{number}"
+        about = (_word(row.get(name["topic"])), _word(row.get(name["intimacy"])))
+        yield Raw(id, f"{path.name}:{number}", turns or (), *about, wrong="" if turns else "bad_row")
+
+
+def _utterance_rows(path: Path, rows: csv.DictReader[str], name: Mapping[str, str]) -> Iterator[Raw]:
+    """Rows of one dialogue stand together; the next name begins the next one."""
+    current, turns, place, about = "", list[Turn](), "", ("", "")
+    for row in rows:
+        dialogue = row[name["dialogue"]] or ""
+        if turns and dialogue != current:
+            yield Raw(current, place, tuple(turns), *about)
+            turns = []
+        if not turns:
+            current, place = dialogue, f"{path.name}:{rows.line_num}"
+            about = (_word(row.get(name["topic"])), _word(row.get(name["intimacy"])))
+        turns.append(Turn(row[name["speaker"]] or "", printable(row[name["text"]] or "")))
+    if turns:
+        yield Raw(current, place, tuple(turns), *about)
+
+
+def _word(value: Any) -> str:
+    return str(value).strip() if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
+
+
+_FORMS: dict[str, Callable[[Path, Mapping[str, str]], Iterator[Raw]]] = {
+    "nikl": read_nikl,
+    "jsonl": read_jsonl,
+    "kocosa": read_kocosa,
+    "csv": read_csv,
+}

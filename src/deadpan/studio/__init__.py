@@ -1,0 +1,1 @@
+"""The web app for people: annotate, tell, audit, take a benchmark. Django is needed from here on."""

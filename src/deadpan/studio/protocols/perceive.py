@@ -1,0 +1,128 @@
+"""iSarcasm's third parties: what others take for sarcastic, against what the author meant."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from deadpan.agreement import Ratings, cohen_kappa, ratings_from_judgments
+from deadpan.page import Cell, Table
+from deadpan.stats import LEVEL, Interval, wilson
+from deadpan.stats.bootstrap import RESAMPLES, totals_interval
+from deadpan.stats.interval import FloatArray
+from deadpan.stats.scores import share
+from deadpan.studio.protocols.protocol import (
+    Answers,
+    Choice,
+    Lesson,
+    Question,
+    Screen,
+    Section,
+    StudyProtocol,
+    Words,
+    is_sarcastic,
+    shares,
+)
+
+SARCASTIC, SINCERE = "sarcastic", "not sarcastic"
+PERCEIVED = Question(
+    "sarcastic",
+    _("Is this sarcastic?"),
+    (Choice(SARCASTIC, _("Sarcastic")), Choice(SINCERE, _("Not sarcastic"))),
+)
+PAIRS_SHOWN = 30
+
+
+class Perceive(StudyProtocol):
+    """Sarcastic or not, to somebody who did not write it. `context = "none"` shows the text only."""
+
+    name = "perceive"
+    title: Words = _("Is it sarcastic?")
+    summary: Words = _("Read what somebody wrote and say whether it is sarcastic.")
+    defaults: Mapping[str, Any] = {"context": "full"}
+    blurb: Words = _(
+        "Say how it strikes you. There is no right answer to guess at, and what others say is not shown."
+    )
+    lessons: Sequence[Lesson] = (
+        Lesson(_("Sarcastic"), _("“Great, another Monday.”"), _("The writer means the opposite.")),
+        Lesson(_("Not sarcastic"), _("“Mondays are hard.”"), _("The writer means what is said.")),
+    )
+
+    def questions(self, settings: Mapping[str, Any]) -> tuple[Question, ...]:
+        return (PERCEIVED,)
+
+    def screen(self, item: Any, settings: Mapping[str, Any], order: str) -> Screen:
+        context = [] if settings.get("context") == "none" else item.context
+        return Screen(context, item.response, (), self.questions(settings))
+
+    def report(self, answers: Answers) -> list[Section]:
+        sections = [section for section in [shares(answers, PERCEIVED)] if section]
+        perceived = {item: value == SARCASTIC for item, value in answers.majority(PERCEIVED).items()}
+        intended = {item: is_sarcastic(answers.hidden.get(item, {})) for item in perceived}
+        pairs = [(bool(intended[item]), perceived[item]) for item in perceived if intended[item] is not None]
+        if pairs:
+            sections += [confusion(pairs), people_scores(pairs)]
+        if section := _pairwise(answers):
+            sections.append(section)
+        return sections
+
+
+def confusion(pairs: Sequence[tuple[bool, bool]]) -> Section:
+    """Intended against perceived, counted."""
+    count = {cell: pairs.count(cell) for cell in [(a, b) for a in (True, False) for b in (True, False)]}
+    rows: list[tuple[Cell, ...]] = [
+        (gettext("intended sarcastic"), count[True, True], count[True, False]),
+        (gettext("intended not sarcastic"), count[False, True], count[False, False]),
+    ]
+    head = (gettext("by the author"), gettext("perceived sarcastic"), gettext("perceived not sarcastic"))
+    return Section(gettext("Intended and perceived"), Table(head, tuple(rows)))
+
+
+def people_scores(pairs: Sequence[tuple[bool, bool]]) -> Section:
+    """Precision, recall and F of people, the author's word being the truth."""
+    hit = sum(a and b for a, b in pairs)
+    perceived, intended = sum(b for _, b in pairs), sum(a for a, _ in pairs)
+    rows: tuple[tuple[Cell, ...], ...] = (
+        (gettext("precision"), wilson(hit, perceived)),
+        (gettext("recall"), wilson(hit, intended)),
+        (gettext("F"), _f_measure(pairs)),
+    )
+    return Section(
+        gettext("How well people tell what the author meant"),
+        Table((gettext("score"), gettext("value")), rows),
+    )
+
+
+def _f_measure(pairs: Sequence[tuple[bool, bool]]) -> Interval:
+    """F with its bootstrap over items: it is no proportion, so Wilson's interval is not for it."""
+    kinds = np.array([(a and b, b, a) for a in (True, False) for b in (True, False)], dtype=np.float64)
+    counts = np.array([pairs.count((a, b)) for a in (True, False) for b in (True, False)])
+
+    def of(sums: FloatArray) -> FloatArray:
+        return share(2 * sums[..., 0], sums[..., 1] + sums[..., 2], np.nan)
+
+    # The reason belongs to an undefined value only.
+    why = "" if counts[:3].sum() else gettext("nothing was sarcastic")
+    return totals_interval(kinds, counts, of, len(pairs), why, RESAMPLES, LEVEL, 0)
+
+
+def _pairwise(answers: Answers) -> Section | None:
+    ratings = answers.ratings(PERCEIVED)
+    if ratings is None or len(ratings.raters) < 2:
+        return None
+    rows: list[tuple[Cell, ...]] = []
+    for one, other in list(combinations(ratings.raters, 2))[:PAIRS_SHOWN]:
+        two: Ratings = ratings_from_judgments(
+            [j for j in answers.judgments if j.annotator in (one, other) and j.answer],
+            PERCEIVED.name,
+            [choice.value for choice in PERCEIVED.choices],
+        )
+        rows.append((f"{one} – {other}", cohen_kappa(two, resamples=answers.resamples)))
+    return Section(
+        gettext("Cohen's kappa, pair by pair"), Table((gettext("raters"), gettext("kappa")), tuple(rows))
+    )

@@ -1,0 +1,91 @@
+"""2,000 calls to a server that fails in every way: every row accounted for, scores as its own record has them."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from bench_items import FAST, small_set
+from bench_server import FINAL, SHARES, FaultServer
+
+pytest.importorskip("inspect_ai")
+
+from deadpan.bench.calls import read_calls
+from deadpan.bench.folder import JOURNAL, read_run
+from deadpan.bench.prompts import render_prompt
+from deadpan.bench.providers import Sampling
+from deadpan.bench.run import LIMITS, Job, run_models
+from deadpan.bench.scores import score_run
+from deadpan.errors import ConfigError
+
+SET = small_set(60)
+pytestmark = [
+    # Inspect's own libraries warn of each other, and connections the server cut are collected late.
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+def serve(shares):
+    server = FaultServer(shares)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server
+
+
+def ask(server, out: Path, **changes):
+    sampling = Sampling(base_url=server.url, timeout=15, concurrency=16)
+    job = Job(SET, **{"runs": 15, "retries": 8, "sampling": sampling, **changes})
+    [(folder, complete)] = run_models(["fault-1"], job, out, clock=FAST)
+    return read_run(folder), complete
+
+
+def is_final(entry) -> bool:
+    return entry["kind"] in FINAL or (entry["kind"] == "truncate" and entry["limit"] == LIMITS[-1])
+
+
+@pytest.mark.slow
+def test_two_thousand_calls_with_every_fault(tmp_path):
+    server = serve(SHARES)
+    run, complete = ask(server, tmp_path)
+    server.over.set()
+    record = server.record
+    server.shutdown()
+    server.server_close()
+    assert complete
+    assert len(record) >= 2_000
+    calls = read_calls(run.path / JOURNAL)
+    assert len(calls) == len(record), "every request the server saw is in the journal, and no other"
+
+    prompts = {render_prompt(item, range(6)): item for item in SET.items}
+    finals = [(prompts[e["prompt"]], e) for e in record if is_final(e)]
+    assert len(finals) == len(run.rows) == 1_800
+    letters = Counter((i.id, e["letter"] if e["kind"] == "letter" else "") for i, e in finals)
+    assert letters == Counter((row.item, row.prediction) for row in run.rows)
+    right = sum(e["kind"] == "letter" and "ABCDEF".index(e["letter"]) == i.answer for i, e in finals)
+    scores = score_run(run)
+    assert scores.avg.value == pytest.approx(right / 1_800)
+
+    kinds = Counter(e["kind"] for e in record)
+    assert scores.retries == sum(kinds[k] for k in ("429", "500", "garbage", "empty", "no choices", "stall"))
+    assert scores.refused == (kinds["filter 400"] + kinds["refusal"]) / 1_800
+    assert scores.unread * 1_800 == kinds["unread"] + kinds["no content"]
+    cut = sum(e["kind"] == "truncate" and e["limit"] == LIMITS[-1] for e in record)
+    assert scores.truncated * 1_800 == cut
+    assert scores.cost is None  # fault-1 has no price, and that is not the same as free
+
+
+@pytest.mark.parametrize(("status", "said"), [(401, "check the key"), (404, "check the model's name")])
+def test_what_no_retry_will_cure_stops_at_once(tmp_path, status, said, monkeypatch):
+    from bench_server import Handler
+
+    monkeypatch.setattr(Handler, "act", lambda self, *_: self.reply(status, {"error": {"message": "no"}}))
+    server = serve({})
+    with pytest.raises(ConfigError, match=said):
+        ask(server, tmp_path)
+    server.shutdown()
+    server.server_close()
+    assert len(server.record) <= 16

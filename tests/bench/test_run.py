@@ -1,0 +1,198 @@
+"""Runs: nothing lost, nothing asked twice, nothing unseen."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from bench_items import FAST, Scripted, job, right, says, small_set
+from deadpan.bench.asking import Reply
+from deadpan.bench.folder import JOURNAL, read_run
+from deadpan.bench.run import run_models
+from deadpan.bench.scores import score_run
+from deadpan.errors import ConfigError, DataError, ModelError
+from deadpan.llm import CostLimit
+from deadpan.llm.retries import Failed
+
+SET = small_set()
+MODEL = "openai/gpt-4o"
+
+
+def go(model, out, work=None, clock=FAST):
+    [(folder, complete)] = run_models([MODEL], work or job(SET), out, clock=clock, answerers={MODEL: model})
+    assert read_run(folder).complete == complete
+    return read_run(folder)
+
+
+def test_every_item_is_asked_in_every_run_and_costs_are_counted(tmp_path):
+    model = Scripted(right)
+    run = go(model, tmp_path)
+    assert run.complete
+    assert len(run.rows) == len(model.asked) == 36
+    row = run.rows[0]
+    assert (row.correct, row.returned, row.retries, row.escalated) == (True, "m-1", 0, 0)
+    assert row.cost == pytest.approx((100 * 2.5 + 5 * 10) / 1e6)
+
+
+def test_a_cut_off_answer_is_asked_again_with_more_room_and_counted(tmp_path):
+    def answer(question, limit, before):
+        return right(question) if limit >= 512 else Reply("Let me think about A", "max_tokens", "m", 9, limit)
+
+    model = Scripted(answer)
+    run = go(model, tmp_path)
+    assert {limit for *_, limit in model.asked} == {128, 512}
+    assert all(row.correct and row.escalated == 1 and row.calls == 2 for row in run.rows)
+    assert run.rows[0].output_tokens == 128 + 5
+    assert score_run(run).escalated == 1.0
+
+
+def test_what_is_cut_off_to_the_end_is_truncated_and_not_silently_right(tmp_path):
+    run = go(Scripted(lambda q, limit, n: Reply("So, hm", "max_tokens", "m", 1, limit)), tmp_path)
+    assert run.complete
+    scores = score_run(run)
+    assert (scores.truncated, scores.avg.value) == (1.0, 0.0)
+    assert run.rows[0].max_tokens == 2048
+
+
+def test_failures_are_tried_again_a_bounded_number_of_times(tmp_path):
+    model = Scripted(lambda q, limit, n: Failed("http_500", "oh") if n < 2 else right(q))
+    run = go(model, tmp_path)
+    assert run.complete
+    assert all(row.retries == 2 and row.correct for row in run.rows)
+
+    broken = Scripted(lambda q, limit, n: Failed("http_500", "oh") if q.item.id == "i0-0" else right(q))
+    run = go(broken, tmp_path / "b", job(SET, retries=4))
+    assert not run.complete
+    assert broken.asked.count(("i0-0", 1, 128)) == 5
+    assert [row.error for row in run.rows if row.item == "i0-0"] == ["http_500: oh"] * 3
+
+
+def test_an_incomplete_run_goes_on_where_it_stopped(tmp_path):
+    broken = Scripted(lambda q, limit, n: Failed("timeout") if q.run == 2 else right(q))
+    assert not go(broken, tmp_path, job(SET, retries=0)).complete
+    healed = Scripted(right)
+    run = go(healed, tmp_path, job(SET, retries=0))
+    assert run.complete
+    assert {each for _, each, _ in healed.asked} == {2}
+    assert go(Scripted(right), tmp_path, job(SET, retries=0)).rows == run.rows
+
+
+def test_nothing_is_asked_again_of_a_whole_run(tmp_path):
+    go(Scripted(right), tmp_path)
+    again = Scripted(right)
+    assert go(again, tmp_path).complete
+    assert again.asked == []
+
+
+def test_a_line_cut_in_two_by_a_kill_is_asked_again_and_only_that(tmp_path):
+    run = go(Scripted(right), tmp_path)
+    journal = run.path / JOURNAL
+    whole = journal.read_bytes()
+    lines = whole.splitlines(keepends=True)
+    journal.write_bytes(b"".join(lines[:20]) + lines[20][:30])
+    again = Scripted(right)
+    assert go(again, tmp_path).complete
+    assert len(again.asked) == len(lines) - 20
+    assert len(journal.read_bytes().splitlines()) == len(lines)
+
+
+def test_a_kill_between_two_limits_does_not_repeat_the_first(tmp_path):
+    def answer(question, limit, before):
+        return right(question) if limit >= 512 else Reply("hm", "max_tokens", "m", 9, limit)
+
+    run = go(Scripted(answer), tmp_path)
+    journal = run.path / JOURNAL
+    kept = [line for line in journal.read_text().splitlines(True) if json.loads(line)["max_tokens"] == 128]
+    journal.write_text("".join(kept))
+    again = Scripted(answer)
+    assert go(again, tmp_path).complete
+    assert {limit for *_, limit in again.asked} == {512}
+
+
+def test_refusals_and_unread_answers_are_counted_apart_and_stay_in_the_denominator(tmp_path):
+    def answer(question, limit, before):
+        if question.run == 1:
+            return Reply("", "content_filter", "m")
+        return Reply("All of them!", "stop", "m") if question.run == 2 else right(question)
+
+    scores = score_run(go(Scripted(answer), tmp_path))
+    assert scores.refused == scores.unread == pytest.approx(1 / 3)
+    assert scores.avg.value == pytest.approx(1 / 3)
+    assert scores.cost is not None
+
+
+def test_shuffled_options_are_read_back_as_the_items_own(tmp_path):
+    seen = set()
+
+    def answer(question, limit, before):
+        seen.add(question.order)
+        return says(question.item.answer, question)
+
+    run = go(Scripted(answer), tmp_path, job(SET, shuffle=True))
+    assert len(seen) > 20
+    assert all(row.correct and row.prediction == row.answer for row in run.rows)
+
+
+def test_another_plan_is_not_mixed_in(tmp_path):
+    run = go(Scripted(right), tmp_path)
+    before = (run.path / JOURNAL).read_bytes()
+    with pytest.raises(ConfigError, match="begun with another runs"):
+        go(Scripted(right), tmp_path, job(SET, runs=2))
+    with pytest.raises(ConfigError, match="another set_hash"):
+        go(Scripted(right), tmp_path, job(replace(small_set(), hash="0" * 64)))
+    assert (run.path / JOURNAL).read_bytes() == before
+
+
+def test_a_foreign_folder_is_left_alone(tmp_path):
+    (tmp_path / "openai-gpt-4o").mkdir()
+    (tmp_path / "openai-gpt-4o" / "thesis.txt").write_text("mine")
+    with pytest.raises(DataError, match="not empty and not a run"):
+        go(Scripted(right), tmp_path)
+
+
+def test_a_hopeless_error_stops_the_run_and_keeps_what_was_answered(tmp_path):
+    def answer(question, limit, before):
+        return ModelError("no such model: check it") if question.item.id == "i3-0" else right(question)
+
+    with pytest.raises(ModelError, match="no such model"):
+        go(Scripted(answer), tmp_path)
+    healed = Scripted(right)
+    assert go(healed, tmp_path).complete
+    assert 0 < len(healed.asked) < 36
+
+
+def test_money_has_a_limit(tmp_path):
+    with pytest.raises(CostLimit, match="max-cost"):
+        go(Scripted(right), tmp_path, job(SET, max_cost=0.001))
+    assert go(Scripted(right), tmp_path, job(SET)).complete
+
+
+def test_an_unknown_price_is_unknown_not_free(tmp_path):
+    model = "openai-api/mine/unheard-of"
+    [(folder, _)] = run_models([model], job(SET), tmp_path, clock=FAST, answerers={model: Scripted(right)})
+    assert score_run(read_run(folder)).cost is None
+
+
+def test_baselines_need_no_model(tmp_path):
+    names = ["baseline/random", "baseline/first", "baseline/longest"]
+    found = run_models(names, job(SET, runs=4), tmp_path)
+    assert all(complete for _, complete in found)
+    first = read_run(found[1][0])
+    assert {row.prediction for row in first.rows} == {"A"}
+    one, other = (run_models(names[:1], job(SET), tmp_path / word)[0][0] for word in "ab")
+    assert [row.prediction for row in read_run(one).rows] == [row.prediction for row in read_run(other).rows]
+
+
+def test_a_model_named_twice_and_an_unknown_baseline_are_refused(tmp_path):
+    with pytest.raises(ConfigError, match="twice"):
+        run_models(["baseline/first"] * 2, job(SET), tmp_path)
+    with pytest.raises(ConfigError, match="did you mean 'baseline/random'"):
+        run_models(["baseline/rndom"], job(SET), tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_journal_of_a_private_run_is_for_its_owner(tmp_path):
+    run = go(Scripted(right), tmp_path, job(small_set(visibility="private")))
+    assert (run.path / JOURNAL).stat().st_mode & 0o077 == 0

@@ -1,0 +1,119 @@
+"""The leaderboard: says what differs, shows nothing private, leaves incomplete runs off."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from bench_items import FAST, Scripted, job, right, says, small_set
+from deadpan.bench.folder import find_runs, read_run
+from deadpan.bench.run import run_models
+from deadpan.bench.site.board import make_board, named
+from deadpan.bench.site.write import write_site
+from deadpan.errors import DataError
+from deadpan.llm.retries import Failed
+
+SET = small_set(12)
+
+
+def add(folder, name, answer, items=SET, **changes):
+    run_models([name], job(items, **changes), folder, clock=FAST, answerers={name: Scripted(answer)})
+
+
+def wrong(question, limit, before):
+    return says((question.item.answer + 1) % 6, question)
+
+
+@pytest.fixture
+def runs(tmp_path):
+    folder = tmp_path / "runs"
+    add(folder, "openai/gpt-4o", right)
+    add(folder, "anthropic/twin", right)
+    add(folder, "mistral/low", wrong)
+    run_models(["baseline/random"], job(SET), folder)
+    return folder
+
+
+def test_ranks_tie_where_models_do_not_differ(runs):
+    board, _ = make_board(find_runs([runs]))
+    found = {entry.scores.model: (entry.rank, entry.tied) for entry in board.entries}
+    assert found == {
+        "openai/gpt-4o": (1, True),
+        "anthropic/twin": (1, True),
+        "mistral/low": (3, False),
+        "baseline/random": (0, False),
+    }
+
+
+def test_the_page_says_what_it_must(runs, tmp_path):
+    write_site(find_runs([runs]), tmp_path / "site", SET)
+    page = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
+    for words in (
+        "share the first place",
+        "Chance",
+        "pending",
+        "not different",
+        "lower by",
+        SET.hash[:12],
+        "OpenAI",
+    ):
+        assert words in page, words
+    assert "http://" not in page.replace("http://www.w3.org", "")
+    assert re.search(r"script-src (&#x27;|')sha256-", page)
+    assert (tmp_path / "site" / "data" / "rows.parquet").exists()
+    item = (tmp_path / "site" / "items" / "i0-0.html").read_text(encoding="utf-8")
+    assert "✓ the answer" in item
+    assert "its twin" in item
+
+
+def test_incomplete_and_partial_runs_stay_off(runs, tmp_path):
+    add(runs, "openai/broken", lambda q, limit, n: Failed("x") if q.run == 2 else right(q), retries=0)
+    add(runs, "openai/part", right, limit=4)
+    written = write_site(find_runs([runs]), tmp_path / "site", SET)
+    assert dict(written.left_out) == {
+        "openai/broken": "incomplete, 24 of 72 rows missing",
+        "openai/part": "asked 4 of 24 items",
+    }
+    scores = json.loads((tmp_path / "site" / "data" / "scores.json").read_text())
+    assert "openai/broken" not in {each["model"] for each in scores["scores"]}
+
+
+def test_a_run_with_a_row_taken_out_is_incomplete(runs):
+    rows = runs / "openai-gpt-4o" / "rows.jsonl"
+    rows.write_text("".join(rows.read_text().splitlines(True)[:-1]))
+    assert not read_run(runs / "openai-gpt-4o").complete
+
+
+def test_nothing_of_a_private_set_is_shown(tmp_path):
+    items = small_set(8, visibility="private")
+    add(tmp_path / "runs", "openai/gpt-4o", right, items)
+    write_site(find_runs([tmp_path / "runs"]), tmp_path / "site", items)
+    files = [path for path in (tmp_path / "site").rglob("*") if path.is_file()]
+    text = b"".join(path.read_bytes() for path in files)
+    assert items.hash[:12].encode() in text
+    for secret in (b"Lovely", b"i0-0", b"Final Answer: A"):
+        assert secret not in text, secret
+    assert {path.name for path in files} == {"index.html", "scores.json", "manifest.json"}
+
+
+def test_names_cannot_become_markup(tmp_path):
+    add(tmp_path / "runs", "openai/<script>alert(1)</script>", right)
+    write_site(find_runs([tmp_path / "runs"]), tmp_path / "site", SET)
+    assert "<script>alert" not in (tmp_path / "site" / "index.html").read_text()
+
+
+def test_a_folder_that_is_no_site_is_left_alone(runs, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("x")
+    with pytest.raises(DataError, match="not a site"):
+        write_site(find_runs([runs]), tmp_path / "mine", SET)
+    write_site(find_runs([runs]), tmp_path / "site", SET)
+    write_site(find_runs([runs]), tmp_path / "site", SET)
+
+
+def test_providers_have_their_names():
+    assert named("openai/gpt-5") == ("gpt-5", "OpenAI")
+    assert named("openai-api/together/x/llama") == ("llama", "Together")
+    assert named("human") == ("People", "people")

@@ -1,0 +1,226 @@
+"""Dumps as they are published, packed in every way, and what is said of those that are not whole."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import lzma
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from corpus.making import settings_of
+from deadpan.corpus.build import Build, BuildOptions
+from deadpan.corpus.dumps import Dump, decoder_command, find_dumps, open_lines, raw_lines
+from deadpan.corpus.ingest import IngestOptions
+from deadpan.errors import ConfigError, DataError
+
+
+def comment(id: str, **fields: object) -> bytes:
+    row = {
+        "id": id,
+        "body": "fine",
+        "author": "ann",
+        "created_utc": 1262304000,
+        "parent_id": "t3_p",
+        "link_id": "t3_p",
+    }
+    return json.dumps(row | fields).encode() + b"\n"
+
+
+LINES = b"".join(comment(f"c{n}", body=f"number {n} {'x' * 50}") for n in range(4_000))
+
+
+def zst(data: bytes) -> bytes:
+    if not shutil.which("zstd"):
+        pytest.skip("no zstd program to pack with")
+    return subprocess.run(["zstd", "-qc", "--long=31"], input=data, capture_output=True, check=True).stdout
+
+
+PACK: dict[str, Callable[[bytes], bytes]] = {
+    ".zst": zst, ".bz2": bz2.compress, ".gz": gzip.compress, ".xz": lzma.compress, "": bytes,
+}  # fmt: skip
+
+
+def read_all(path: Path) -> tuple[bytes, str]:
+    with open_lines(Dump(path, "comments")) as lines:
+        data = b"".join(lines.blocks())
+        return data, lines.damage()
+
+
+@pytest.mark.parametrize("suffix", [".zst", ".bz2", ".gz", ".xz", ""])
+def test_every_packing_gives_the_same_lines(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"RC_2010-01{suffix}"
+    path.write_bytes(PACK[suffix](LINES))
+    assert read_all(path) == (LINES, "")
+
+
+@pytest.mark.parametrize("suffix", [".zst", ".bz2", ".gz", ".xz"])
+@pytest.mark.parametrize("own", [False, True])
+def test_a_file_that_ends_early_is_not_taken_as_whole(
+    tmp_path: Path, suffix: str, own: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if own:  # as where the usual programs are not installed
+        if suffix == ".zst":
+            pytest.importorskip("zstandard")
+        packed = PACK[suffix](LINES)
+        monkeypatch.setattr("deadpan.corpus.dumps.shutil.which", lambda name: None)
+        assert decoder_command(suffix)[0] == sys.executable
+    else:
+        packed = PACK[suffix](LINES)
+    path = tmp_path / f"RC_2010-01{suffix}"
+    path.write_bytes(packed)
+    assert read_all(path) == (LINES, "")
+    path.write_bytes(packed[: len(packed) * 2 // 3])
+    assert read_all(path)[1]
+
+
+def test_several_frames_in_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("zstandard")
+    packed = zst(LINES) + zst(LINES)
+    monkeypatch.setattr("deadpan.corpus.dumps.shutil.which", lambda name: None)
+    path = tmp_path / "RC_2010-01.zst"
+    path.write_bytes(packed)
+    assert read_all(path) == (LINES + LINES, "")
+
+
+def build(tmp_path: Path, *paths: Path, **options: object) -> Build:
+    return Build(
+        tmp_path / "out",
+        settings_of(tmp_path),
+        BuildOptions(memory="500MB", ingest=IngestOptions(**options)),  # type: ignore[arg-type]
+    )
+
+
+def test_a_truncated_dump_is_named_and_its_lines_are_only_used_when_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "RC_2010-01.gz"
+    packed = gzip.compress(LINES + comment("m", body="sure /s"))
+    path.write_bytes(packed[: len(packed) // 2])
+    with pytest.raises(DataError, match=r"RC_2010-01\.gz: ends early.*--allow-truncated"):
+        build(tmp_path).run([str(path)], until="ingest")
+    assert not list((tmp_path / "out" / ".work").glob("comments-*"))
+    manifest = build(tmp_path, allow_truncated=True).run([str(path)])
+    assert manifest is not None
+    assert 1_000 < manifest.counts["lines"] < 4_000
+    assert manifest.drops["unreadable"] <= 1
+
+
+def test_a_plain_dump_cut_in_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "RC_2010-01"
+    path.write_bytes(LINES[:-20])
+    with pytest.raises(DataError, match="in the middle of a line"):
+        build(tmp_path).run([str(path)], until="ingest")
+    path.write_bytes(LINES.rstrip(b"\n"))  # whole, but for the last end of line
+    build(tmp_path).run([str(path)], until="ingest")
+
+
+def test_unreadable_lines_are_counted_where_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "RC_2010-01"
+    path.write_bytes(b"\n" + comment("a") + b"   \nbroken\n" + comment("b") + b"{}\n")
+    work = build(tmp_path)
+    work.run([str(path)], until="ingest")
+    unit = json.loads(next((tmp_path / "out" / ".work").glob("comments-*/unit.json")).read_text())
+    assert unit["unreadable"] == 2
+    assert unit["lines"] == [4, 6]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("RC_2010-01", b"hello\nworld\n", "none of its 2 lines is a comment"),
+        ("RC_2010-01", b"", "it is empty"),
+        ("RC_2010-01.zst", b"not zstd at all", "ends early or is damaged"),
+        (
+            "RC_2010-01",
+            comment("a") + comment("b", created_utc=1264982400),
+            "its name says one month.*--mixed-months",
+        ),
+        ("other.txt", b"hello\n", "not a dump"),
+        ("RS_2010-01", b'{"id":"p"}\n', "only submissions"),
+    ],
+)
+def test_what_is_no_dump_says_so(tmp_path: Path, name: str, data: bytes, said: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(data)
+    with pytest.raises(DataError, match=said):
+        build(tmp_path).run([str(path)], until="ingest")
+
+
+def test_months_come_from_the_comments(tmp_path: Path) -> None:
+    path = tmp_path / "RC_2010-01"
+    path.write_bytes(comment("a", created_utc=1264982400, body="oh /s"))
+    work = build(tmp_path)
+    manifest = work.run([str(path)])
+    assert manifest is not None
+    assert manifest.counts["2010-02/kept"] == 1
+
+
+def test_no_dumps_match(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="no dumps match"):
+        find_dumps([str(tmp_path / "RC_*")])
+    with pytest.raises(DataError, match="no dumps match"):
+        find_dumps([str(tmp_path)])
+
+
+def test_no_comment_in_the_months_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "RC_2010-01"
+    path.write_bytes(comment("a"))
+    settings = settings_of(tmp_path, first_month="2012-01")
+    with pytest.raises(ConfigError, match="the dumps have 2010-01"):
+        Build(tmp_path / "out", settings).run([str(path)], until="ingest")
+
+
+def test_folders_globs_and_files_are_found_once(tmp_path: Path) -> None:
+    for name in ("RC_2010-02", "RC_2010-01", "RS_2010-01", "notes.txt"):
+        (tmp_path / name).write_bytes(comment("a"))
+    found = find_dumps([str(tmp_path), str(tmp_path / "RC_*"), str(tmp_path / "RC_2010-01")])
+    assert [dump.path.name for dump in found] == ["RC_2010-01", "RC_2010-02", "RS_2010-01"]
+
+
+def test_raw_lines_by_row(tmp_path: Path) -> None:
+    path = tmp_path / "RC_2010-01"
+    path.write_bytes(b"one\n\n two\r\nthree")
+    assert raw_lines(Dump(path, "comments"), [0, 1, 2]) == {0: (1, b"one"), 1: (3, b" two"), 2: (4, b"three")}
+
+
+@pytest.mark.shared
+def test_real_early_months(tmp_path: Path, shared: Path) -> None:
+    folder = shared / "pushshift"
+    work = build(tmp_path)
+    work.run(
+        [str(folder / "RC_2005-12.zst"), str(folder / "RC_2006-01.zst"), str(folder / "RS_2019-10.zst")],
+        until="ingest",
+    )
+    units = [json.loads(p.read_text()) for p in (tmp_path / "out" / ".work").glob("comments-*/unit.json")]
+    assert sorted(list(unit["months"].items()) for unit in units) == [[("200512", 1075)], [("200601", 3666)]]
+    assert all(unit["unreadable"] == 0 for unit in units)
+
+
+def test_nothing_to_unpack_zst_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "RC_2010-01.zst"
+    path.write_bytes(b"")
+    monkeypatch.setattr("deadpan.corpus.dumps.shutil.which", lambda name: None)
+    monkeypatch.setattr("deadpan.corpus.dumps.find_spec", lambda name: None)
+    with pytest.raises(DataError, match=r"no zstd program.*apt install zstd"):
+        build(tmp_path).run([str(path)], until="ingest")
+
+
+def test_a_disk_that_fills_keeps_what_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "RC_2010-01"
+    path.write_bytes(comment("a", body="oh /s"))
+    work = build(tmp_path)
+
+    def full(*arguments: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("deadpan.corpus.outputs.Outputs.sequences", full)
+        with pytest.raises(DataError, match="the disk is full; finished steps are kept"):
+            work.run([str(path)])
+    assert list((tmp_path / "out" / ".work").glob("threads-*"))
+    assert build(tmp_path).run([str(path)]) is not None

@@ -1,0 +1,62 @@
+"""kill -9 at any moment: the next run goes on, ends with the same bytes, and leaves nothing lying about."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from corpus.making import difference, files, settings_of
+from deadpan.config import write_config
+from deadpan.corpus.synthesize import synthesize
+
+pytestmark = pytest.mark.slow
+SOURCE = Path(__file__).parents[2] / "src"
+
+
+def start(folder: Path, out: str) -> subprocess.Popen[bytes]:
+    code = "import sys; from deadpan.cli.corpus import corpus; corpus.main(sys.argv[1:])"
+    arguments = [
+        "build",
+        str(folder / "dumps"),
+        "--out",
+        str(folder / out),
+        "--config",
+        str(folder / "corpus.toml"),
+    ]
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    command = [sys.executable, "-c", code, *arguments, "--memory", "500MB"]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+def listing(out: Path) -> set[str]:
+    return {path.relative_to(out).as_posix() for path in out.rglob("*")}
+
+
+def test_killed_and_run_again(tmp_path: Path) -> None:
+    synthesize(tmp_path / "dumps", months=2, comments=30_000, form="gz")
+    write_config(tmp_path / "corpus.toml", settings_of(tmp_path))
+    began = time.monotonic()
+    whole = start(tmp_path, "whole")
+    _, said = whole.communicate()
+    assert whole.returncode == 0, said.decode()
+    seconds = time.monotonic() - began
+    random = Random(4)
+    for _ in range(5):
+        run = start(tmp_path, "out")
+        try:
+            run.wait(timeout=seconds * random.uniform(0.2, 1.0))
+        except subprocess.TimeoutExpired:
+            run.send_signal(signal.SIGKILL)
+        run.communicate()
+    last = start(tmp_path, "out")
+    _, said = last.communicate()
+    assert last.returncode == 0, said.decode()
+    assert difference(files(tmp_path / "whole"), files(tmp_path / "out")) == ""
+    assert listing(tmp_path / "whole") == listing(tmp_path / "out")

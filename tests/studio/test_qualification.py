@@ -1,0 +1,59 @@
+"""The qualification round: the same items for all, matched against the others, decided by the owner."""
+
+from __future__ import annotations
+
+import pytest
+
+from deadpan.agreement import match_majority, ratings_from_judgments
+from deadpan.studio.judgments import latest_records
+from deadpan.studio.qualification import applicants
+
+SARCASM = {"response": "sarcasm", "context": "normal"}
+ABNORMAL = {"response": "abnormal", "kind": "contextual awkwardness", "context": "normal"}
+
+
+@pytest.mark.slow
+def test_a_round_from_application_to_admission(site, items):
+    study = site.make("annotate", items(60), raters_per_item=2)
+    assert study.items.filter(kind="qualification").count() == 20
+    people = [site.person(study) for _ in range(4)]
+    done = [site.answer_all(p, study, lambda item: SARCASM) for p in people[:3]]
+    done.append(site.answer_all(people[3], study, lambda item: ABNORMAL))
+    assert done == [20] * 4
+    assert b"qualification round is done" in people[0].get("/s/s/").content
+    table = applicants(study)
+    assert [a.passed for a in table] == [True, True, True, False]
+    assert table[3].match.value == 0.0
+    rows = [r for r in latest_records(study, ("qualification",)) if r.question == "response"]
+    shares = {
+        m.annotator: m.share
+        for m in match_majority(
+            ratings_from_judgments(rows, "response", ["sarcasm", "non-sarcasm", "abnormal"])
+        )
+    }
+    assert all(shares[a.member.pseudonym] == a.match for a in table)
+
+    owner = site.owner()
+    page = owner.get("/s/s/dashboard").content.decode()
+    assert "Qualification round" in page and all(a.member.pseudonym in page for a in table)
+    names = [site.member(p).pseudonym for p in people]
+    owner.post("/s/s/decide", {"member": names[0], "decision": "admit"})
+    owner.post("/s/s/decide", {"member": names[3], "decision": "refuse"})
+    assert site.open_item(people[0], study).endswith("/21")
+    assert (
+        site.open_item(people[3], study) == "" and b"nothing for you to do" in people[3].get("/s/s/").content
+    )
+    assert site.open_item(people[1], study) == ""  # still waits
+
+
+def test_small_studies_have_no_round_unless_asked(site, items):
+    assert site.make("annotate", items(30), name="small").settings["qualification"] == 0
+    asked = site.make("annotate", items(30), name="asked", settings={"qualification": 5})
+    assert asked.items.filter(kind="qualification").count() == 5
+
+
+def test_applicants_cannot_reach_the_main_items(site, items):
+    study = site.make("annotate", items(6), settings={"qualification": 2})
+    client = site.person(study)
+    site.answer_all(client, study, lambda item: SARCASM)
+    assert client.get("/s/s/item/3").status_code == 404
