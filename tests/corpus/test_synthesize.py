@@ -39,11 +39,12 @@ def test_what_real_dumps_have(tmp_path: Path) -> None:
     assert broken > 0
     assert len(rows) > 14_900
     bodies = [row["body"] for row in rows.values()]
-    assert sum(body.rstrip().endswith(" /s") for body in bodies) > 100
+    assert sum(body.rstrip().endswith(" /s") for body in bodies) > 50
     for sign in ("http://", "&gt;", "[deleted]", "m/s", "\n\n", "정말"):
         assert any(sign in body for body in bodies), sign
     parents = [rows.get(row["parent_id"][3:]) for row in rows.values() if row["parent_id"].startswith("t1_")]
-    assert all(parents)
+    # A parent whose own line is one of the broken ones cannot be found.
+    assert sum(map(bool, parents)) > 0.99 * len(parents)
     deep = {row["parent_id"] for row in rows.values()} & {
         f"t1_{p['id']}" for p in parents if p and p["parent_id"][1] == "1"
     }

@@ -66,6 +66,7 @@ def sets_(as_json: bool) -> None:
 
 
 @click.command()
+@click.option("--json", is_flag=True, expose_value=False, help="Changes nothing: a schema is JSON.")
 def schema() -> None:
     """Print the JSON Schema of an item."""
     import json

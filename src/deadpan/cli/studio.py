@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -112,8 +113,16 @@ def _described(protocol: str, given: dict[str, Any]) -> tuple[Study, list[StudyI
 @click.option("--workers", default=2, show_default=True, type=click.IntRange(1))
 @click.option("--threads", default=8, show_default=True, type=click.IntRange(1))
 @home_option
+@json_option
 def serve(
-    host: str, port: int, allow: tuple[str, ...], plain_http: bool, workers: int, threads: int, home: Path
+    host: str,
+    port: int,
+    allow: tuple[str, ...],
+    plain_http: bool,
+    workers: int,
+    threads: int,
+    home: Path,
+    as_json: bool,
 ) -> None:
     """Serve the studio. The first start prints a link for the owner."""
     from deadpan.errors import need
@@ -127,9 +136,14 @@ def serve(
     from deadpan.studio.invites import start_token
 
     token = start_token(datetime.now(UTC))
-    if token:
-        click.echo(f"Make the owner's account (once, within a day): http://{host}:{port}/start/{token}")
-    click.echo(f"deadpan studio at http://{host}:{port}  (Ctrl-C ends it)")
+    site = f"http://{host}:{port}"
+    start = f"{site}/start/{token}" if token else None
+    if as_json:
+        click.echo(json.dumps({"site": site, "start": start}))
+    else:
+        if start:
+            click.echo(f"Make the owner's account (once, within a day): {start}")
+        click.echo(f"deadpan studio at {site}  (Ctrl-C ends it)")
     connections.close_all()
     from deadpan.studio.server import serve as run
 

@@ -19,7 +19,8 @@ from deadpan.fields import encode
 
 CANDIDATE_COLUMNS = (
     "id", "up", "top", "link", "author", "subreddit",
-    "score", "ups", "downs", "created_utc", "month", "marked",
+    "score", "ups", "downs", "created_utc", "month",
+    "marked",
 )  # fmt: skip
 """Without their words, which are long and read only for what is really kept."""
 

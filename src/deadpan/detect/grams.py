@@ -100,10 +100,9 @@ def gram_names(text: str, longest: int) -> list[tuple[str, Keys]]:
     tokens = tokenise(plain(text))
     keys = text_keys(tokens)
     named = [(token, keys[at : at + 1]) for at, token in enumerate(tokens)]
-    ends = [("^", np.array([_START])), *named, ("$", np.array([_END]))] if longest > 1 else []
+    ends = [("^", np.array([_START])), *named, ("$", np.array([_END]))] if longest > 1 and tokens else []
     for (left, one), (right, other) in pairwise(ends):
-        if (left, right) != ("^", "$"):
-            named.append((f"{left} {right}", pair_keys(one, other)))
+        named.append((f"{left} {right}", pair_keys(one, other)))
     for at in range(1, len(tokens) - 1) if longest > 2 else ():
         pair = pair_keys(keys[at - 1 : at], keys[at : at + 1])
         named.append((" ".join(tokens[at - 1 : at + 2]), pair_keys(pair, ~keys[at + 1 : at + 2])))

@@ -108,6 +108,7 @@ ABOUT = {
 @click.option("--out", type=click.Path(path_type=Path), help="A file instead of standard output.")
 @click.option("--format", "form", type=click.Choice(["auto", "json", "plain"]), default="auto",
               show_default=True, help="Of the lines; auto looks at the first.")  # fmt: skip
+@click.option("--json", is_flag=True, expose_value=False, help="Changes nothing: it is always JSON lines.")
 def predict(file: str, model: str, out: Path | None, form: str) -> None:
     """Judge texts, one a line, as a stream: memory stays bounded however long it is.
 
