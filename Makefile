@@ -18,6 +18,7 @@ setup-test:
 	@tools/setup.sh test test 3000
 
 tour: setup
+	@$(BIN)/deadpan models pull smollm2-135m >/dev/null || echo "without the embedded model"
 	@$(BIN)/deadpan tour
 
 test: setup-test

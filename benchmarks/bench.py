@@ -40,7 +40,9 @@ async def serve() -> None:
             while True:
                 head = await reader.readuntil(b"\r\n\r\n")
                 length = next(
-                    int(line.split(b":")[1]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length")
+                    int(line.split(b":")[1])
+                    for line in head.lower().split(b"\r\n")
+                    if line.startswith(b"content-length")
                 )
                 await reader.readexactly(length)
                 writer.write(REPLY)
@@ -110,7 +112,10 @@ def bare(url: str, calls: int) -> Callable[[], int]:
     prompts = [render_prompt(item, range(6)) for item in items] * -(-calls // len(items))
 
     async def everything() -> int:
-        client, gate = AsyncOpenAI(base_url=url, api_key="none", max_retries=0), asyncio.Semaphore(CONCURRENCY)
+        client, gate = (
+            AsyncOpenAI(base_url=url, api_key="none", max_retries=0),
+            asyncio.Semaphore(CONCURRENCY),
+        )
 
         async def one(prompt: str) -> str:
             async with gate:
@@ -144,7 +149,10 @@ def main(calls: int) -> int:
         for _ in range(ROUNDS):
             for name in CONTENDERS:
                 ran = subprocess.run(
-                    [sys.executable, __file__, "--measure", name, url, str(calls)], capture_output=True, text=True, check=True
+                    [sys.executable, __file__, "--measure", name, url, str(calls)],
+                    capture_output=True,
+                    text=True,
+                    check=True,
                 )
                 done, cpu, wall = json.loads(ran.stdout.splitlines()[-1])
                 found = (1000 * cpu / done, wall / done)

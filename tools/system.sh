@@ -5,8 +5,11 @@ cd "$(dirname "$0")/.."
 
 missing=()
 while read -r program package why; do
-  case $program in ''|'#'*) continue ;; esac
-  command -v "$program" >/dev/null && continue
+  case $program in
+    ''|'#'*) continue ;;
+    /*) compgen -G "$program" >/dev/null && continue ;;
+    *) command -v "$program" >/dev/null && continue ;;
+  esac
   echo "missing: $program ($why), from the package $package"
   missing+=("$package")
 done < tools/system.txt

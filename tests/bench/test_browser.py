@@ -23,7 +23,10 @@ from deadpan.bench.site.write import write_site
 CHROMIUM = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)  # fmt: skip
 AXE = Path(os.environ.get("DEADPAN_AXE", "/nowhere"))
 PAGES = ("index.html", "items/index.html", "items/i0-0.html")
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +66,9 @@ def inside(page: Path, script: str, width: int, tmp_path: Path, scheme: str = "l
         f"said.textContent = JSON.stringify(await (async () => {{ {script} }})()); }}</script>",
         encoding="utf-8",
     )
-    dom = chromium("--allow-file-access-from-files", "--virtual-time-budget=20000", "--dump-dom", outer.as_uri())
+    dom = chromium(
+        "--allow-file-access-from-files", "--virtual-time-budget=20000", "--dump-dom", outer.as_uri()
+    )
     found = re.search(r'<pre id="said">(.*?)</pre>', dom, re.DOTALL)
     assert found, dom[-500:]
     assert found[1], "the script gave no answer"
@@ -73,7 +78,9 @@ def inside(page: Path, script: str, width: int, tmp_path: Path, scheme: str = "l
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("width", [1280, 390])
 def test_nothing_is_wider_than_the_screen(site, tmp_path, page, width):
-    over = inside(site / page, "return w.document.documentElement.scrollWidth - w.innerWidth", width, tmp_path)
+    over = inside(
+        site / page, "return w.document.documentElement.scrollWidth - w.innerWidth", width, tmp_path
+    )
     assert over <= 0
 
 

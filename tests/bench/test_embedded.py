@@ -26,7 +26,9 @@ def test_it_answers_offline_and_for_nothing(tmp_path):
         models.path("smollm2-135m")
     except DeadpanError as missing:
         pytest.skip(str(missing))
-    [(folder, complete)] = run_models(["embedded/smollm2-135m"], Job(open_set("public"), runs=2, limit=2), tmp_path)
+    [(folder, complete)] = run_models(
+        ["embedded/smollm2-135m"], Job(open_set("public"), runs=2, limit=2), tmp_path
+    )
     scores = score_run(read_run(folder))
     assert complete
     assert (scores.cost, scores.rows, scores.escalated, scores.returned) == (0.0, 4, 0.0, ("smollm2-135m",))

@@ -20,7 +20,8 @@ def test_the_vote_is_on_letters_not_on_right_and_wrong():
 
     def voted(letters: str):
         scores = [
-            Score(value="C" if each == "C" else "I", answer=each, metadata={"target": "C"}) for each in letters
+            Score(value="C" if each == "C" else "I", answer=each, metadata={"target": "C"})
+            for each in letters
         ]
         return plurality()(scores)
 

@@ -62,5 +62,3 @@ def _ask(guide: Guide, models: tuple[str, ...], job: Job) -> list[Scores]:
     for each in scored:
         guide.result(f"SarcBench, {each.model} (chance 0.167)", each.avg, each.n)
     return scored
-
-
