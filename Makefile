@@ -15,7 +15,7 @@ setup:
 
 setup-test:
 	@tools/system.sh
-	@tools/setup.sh test test 3000
+	@tools/setup.sh test test 6000
 
 tour: setup
 	@$(BIN)/deadpan models pull smollm2-135m >/dev/null || echo "without the embedded model"

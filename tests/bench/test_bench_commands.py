@@ -35,8 +35,8 @@ def test_a_whole_round(deadpan, mine, tmp_path):
     assert deadpan("bench", "score", runs, "--json").json[0]["complete"]
     assert "not different" in deadpan("bench", "compare", runs).out
     assert deadpan("bench", "rows", runs, "--out", tmp_path / "rows.parquet", "--json").json["rows"] == 96
-    assert deadpan("bench", "site", runs, "--set", mine, "--out", site).status == 0
-    assert (site / "items" / "i0-0.html").exists()
+    assert deadpan("bench", "site", runs, "--out", site).status == 0
+    assert (site / "index.html").exists()
     assert deadpan("bench", "study", mine, "--out", tmp_path / "quiz").status == 0
     assert deadpan("bench", "export", mine, "--out", tmp_path / "export").status == 0
 

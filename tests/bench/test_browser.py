@@ -14,8 +14,8 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from bench_items import FAST, Scripted, job, says, small_set
 
+from bench_items import FAST, Scripted, job, says, small_set
 from deadpan.bench.folder import find_runs
 from deadpan.bench.run import run_models
 from deadpan.bench.site.write import write_site

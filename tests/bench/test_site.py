@@ -98,13 +98,6 @@ def test_nothing_of_a_private_set_is_shown(tmp_path):
     assert {path.name for path in files} == {"index.html", "scores.json", "manifest.json"}
 
 
-def test_a_site_leaves_no_page_of_an_earlier_one_behind(runs, tmp_path):
-    write_site(find_runs([runs]), tmp_path / "site", SET)
-    write_site(find_runs([runs]), tmp_path / "site", None)
-    assert not list((tmp_path / "site" / "items").glob("*.html"))
-    assert not (tmp_path / "site" / "data" / "rows.csv").exists()
-
-
 def test_names_cannot_become_markup(tmp_path):
     add(tmp_path / "runs", "openai/<script>alert(1)</script>", right)
     write_site(find_runs([tmp_path / "runs"]), tmp_path / "site", SET)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from bench_items import small_set
 
 pytest.importorskip("inspect_ai")

@@ -73,7 +73,7 @@ def slug(model: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", model).strip("-.") or "model"
 
 
-FREE_TO_CHANGE = ("price",)
+FREE_TO_CHANGE = ("price", "inspect")
 """What may differ when a run is taken up again: prices move, and are not what was asked."""
 
 

@@ -6,13 +6,12 @@ import asyncio
 import os
 import re
 from dataclasses import dataclass, replace
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from deadpan.bench.asking import Answerer, Question, Reply
 from deadpan.bench.baselines import PREFIX, Baseline
-from deadpan.errors import ConfigError, DeadpanError, MissingExtra, ModelError, need
+from deadpan.errors import ConfigError, DeadpanError, ModelError, need
 from deadpan.llm import Price, Settings, embedded_server, find_price
 from deadpan.llm.retries import Failed
 from deadpan.llm.settings import DEFAULT_MODEL, EMBEDDED_PREFIX
@@ -20,6 +19,8 @@ from deadpan.llm.settings import DEFAULT_MODEL, EMBEDDED_PREFIX
 if TYPE_CHECKING:
     from inspect_ai.model import Model, ModelOutput
 
+PINNED = "0.3.285"
+"""What a score means moves between Inspect's releases, so one of them is tried and named in every run."""
 OWN_RETRIES = ("openai/", "openai-api/", "anthropic/", "openrouter/")
 """Providers whose SDK would retry by itself; its retries must not multiply with ours."""
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -51,14 +52,6 @@ def price_of(name: str, own: tuple[float, float] | None = None) -> Price | None:
     if name.startswith(PREFIX):
         return Price(0.0, 0.0, 0.0)
     return find_price(replace(Settings(model=name), price=own))
-
-
-def inspect_version() -> str:
-    """Which Inspect asks: what a score means moves between its releases, so every run names its own."""
-    try:
-        return version("inspect_ai")
-    except PackageNotFoundError:
-        raise MissingExtra("inspect_ai", "bench") from None
 
 
 def is_local(name: str) -> bool:

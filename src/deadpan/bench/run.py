@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,9 +12,9 @@ from pathlib import Path
 from deadpan.bench.asking import Answerer, Question, questions
 from deadpan.bench.baselines import PREFIX
 from deadpan.bench.calls import Call, Journal, Key, RowFacts, by_key, make_row, next_limit, read_calls
-from deadpan.bench.folder import JOURNAL, PLAN, Plan, begin, check_free, finish, read_run, slug
+from deadpan.bench.folder import JOURNAL, Plan, begin, check_free, finish, slug
 from deadpan.bench.prompts import ZERO_SHOT, template_texts
-from deadpan.bench.providers import Sampling, connect, inspect_version, is_local, price_of
+from deadpan.bench.providers import PINNED, Sampling, connect, is_local, price_of
 from deadpan.bench.rows import Row
 from deadpan.bench.sets import ItemSet, limited
 from deadpan.errors import ConfigError
@@ -93,7 +93,7 @@ class Job:
             seed=self.sampling.seed,
             shuffle=self.shuffle,
             price=known,
-            inspect="" if model.startswith(PREFIX) else inspect_version(),
+            inspect="" if model.startswith(PREFIX) else PINNED,
             base_url="" if is_local(model) else self.sampling.base_url,
         )
 
@@ -126,19 +126,15 @@ def run_models(
     plans = [(out / slug(model), job.plan(model)) for model in models]
     for folder, plan in plans:
         check_free(folder, plan)
-    todo = {plan.model for folder, plan in plans if not _finished(folder)}
-    ready = answerers or {model: connect(model, job.sampling) for model in models if model in todo}
+    ready = answerers or {model: connect(model, job.sampling) for model in models}
     for folder, plan in plans:
         begin(folder, plan)
-    states = [State(plan.model, plan.total) for _, plan in plans]
+    states = [State(model, job.plan(model).total) for model in models]
     budget = Budget(job.max_cost)
 
     async def everything() -> None:
         async with asyncio.TaskGroup() as group:
             for (folder, plan), state in zip(plans, states, strict=True):
-                if plan.model not in todo:
-                    state.done, state.state = plan.total, "done before"
-                    continue
                 work = _Runner(job, plan, folder, ready[plan.model], state, budget, clock or Clock())
                 group.create_task(work.run(lambda: watch(states)))
 
@@ -147,11 +143,6 @@ def run_models(
     except ExceptionGroup as several:
         raise _first(several) from None
     return [(folder, finish(folder, plan, _rows(job, plan, folder))) for folder, plan in plans]
-
-
-def _finished(folder: Path) -> bool:
-    """Nothing is left to ask, so the model need not even be there."""
-    return (folder / PLAN).exists() and read_run(folder).complete
 
 
 def _first(group: ExceptionGroup) -> Exception:
@@ -194,8 +185,6 @@ class _Runner:
         with Journal(self.folder / JOURNAL, secret=secret) as journal:
             earlier = by_key(journal.calls)
             pending = [q for q in _asked(self.job) if self._next(earlier.get((q.item.id, q.run), []))]
-            for call in journal.calls:
-                self._pay(call)
             self.state.resumed = self.state.done = self.plan.total - len(pending)
             self.state.state = "running"
             changed()
@@ -210,15 +199,9 @@ class _Runner:
     def _next(self, calls: Sequence[Call]) -> int | None:
         return next_limit(calls, self.plan.limits)
 
-    async def _work(
-        self,
-        queue: Iterator[Question],
-        earlier: dict[Key, list[Call]],
-        journal: Journal,
-        price: Price | None,
-        changed: Callable[[], None],
+    async def _work(  # type: ignore[no-untyped-def]
+        self, queue, earlier: dict[Key, list[Call]], journal: Journal, price: Price | None, changed
     ) -> None:
-        """Take questions until there are none; all workers share the queue."""
         for question in queue:
             calls = list(earlier.get((question.item.id, question.run), []))
             failures = 0
@@ -227,7 +210,7 @@ class _Runner:
                 call, failed = await self._attempt(question, limit, price)
                 journal.add(call)
                 calls.append(call)
-                self._count(call)
+                self._count(call, price)
                 if failed is not None:
                     failures += 1
                     if failures > self.job.retries:
@@ -262,13 +245,9 @@ class _Runner:
         )
         return call, None
 
-    def _count(self, call: Call) -> None:
+    def _count(self, call: Call, price: Price | None) -> None:
         self.state.calls += 1
         self.state.retries += bool(call.error)
-        self._pay(call)
-
-    def _pay(self, call: Call) -> None:
-        """Money of this session and of those before it alike: a limit is on the whole run."""
         self.state.spent += call.cost or 0.0
         self.state.unpriced = self.state.unpriced or (call.cost is None and not call.error)
         self.budget.spent += call.cost or 0.0

@@ -38,7 +38,7 @@ def run_options(command: Any) -> Any:
         click.option("--concurrency", default=8, show_default=True, help="Requests at a time and model."),
         click.option("--retries", default=5, show_default=True, help="Attempts after a failed one."),
         click.option("--timeout", default=120.0, show_default=True, help="Seconds for one attempt."),
-        click.option("--max-cost", type=float, help="Stop once this many US dollars are spent."),
+        click.option("--max-cost", type=float, help="US dollars to spend at most, all models together."),
         click.option("--price", nargs=2, type=float, help="US dollars a million tokens in and out."),
     ]  # fmt: skip
     for option in reversed(options):
@@ -271,18 +271,16 @@ def rows(folders: tuple[Path, ...], out: Path, as_json: bool) -> None:
 @click.command()
 @runs_argument
 @out_option
-@click.option("--set", "set_name", help="The set that was asked, if it is not a shipped one: for item pages.")
 @seed_option
 @json_option
-def site(folders: tuple[Path, ...], out: Path, set_name: str | None, seed: int, as_json: bool) -> None:
+def site(folders: tuple[Path, ...], out: Path, seed: int, as_json: bool) -> None:
     """Write the leaderboard of RUNS: a static page that needs no network. Incomplete runs stay off it."""
     from deadpan.bench.folder import find_runs
     from deadpan.bench.sets import open_set, shipped
     from deadpan.bench.site.write import write_site
 
     found = find_runs(folders)
-    sets = [load_set(set_name)] if set_name else [open_set(label) for label in shipped()]
-    known = {each.hash: each for each in sets}
+    known = {each.hash: each for each in map(open_set, shipped())}
     items = known.get(found[0].plan.set_hash)
     written = write_site(found, out, items, seed)
 

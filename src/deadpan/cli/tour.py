@@ -25,7 +25,7 @@ STOPS = {
     "a first detector": "deadpan.cli.stops.first_detector:stop",
     "the shipped detector": "deadpan.cli.stops.detect:stop",
     "writing dialogues": "deadpan.cli.stops.generate:stop",
-    "writing dialogues": "deadpan.cli.stops.generate:stop",
+    "SarcBench": "deadpan.cli.stops.bench:stop",
 }
 """Every capability's stop, in the order of the data's life: a section of the page, rows of the table."""
 

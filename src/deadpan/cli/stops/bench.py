@@ -24,8 +24,8 @@ def stop(guide: Guide) -> None:
     items = open_set("public")
     guide.page.heading("SarcBench: what does the speaker mean?")
     guide.page.text(
-        f"{len(items.items)} questions of six options, most of them in pairs: one small change of what happened "
-        "flips what the same words mean. Chance is 1 in 6, and 1 in 36 for both of a pair."
+        f"{len(items.items)} questions of six options, most of them in pairs: one small change of what "
+        "happened flips what the same words mean. Chance is 1 in 6, and 1 in 36 for both of a pair."
     )
     _show_pair(guide, items)
     guide.step("the baselines, on all of the set")
@@ -42,8 +42,9 @@ def stop(guide: Guide) -> None:
         numeric=("unread",),
     )
     guide.page.note(
-        f"Chance is {CHANCE:.3f}. The embedded model is small enough to run here and answers at chance level: it "
-        "proves the path, not itself. Any model with an address can take its place: deadpan bench run --model."
+        f"Chance is {CHANCE:.3f}. The embedded model is small enough to run here and answers at chance: "
+        "it proves the path, not itself. Any model with an address can take its place: "
+        "deadpan bench run --model."
     )
 
 
