@@ -28,11 +28,14 @@ print(count, time.perf_counter() - began, used.ru_maxrss / 1024, time.process_ti
 CONVERT = """
 import resource, sys, time
 from pathlib import Path
-from deadpan.datasets import open_dataset
-from deadpan.records import Example
-from deadpan.storage import write_records
+from deadpan.cli import program
+from deadpan.storage import read_manifest
 began, start = time.perf_counter(), time.process_time()
-count = write_records(Path(sys.argv[2]), open_dataset("sarc-main", sys.argv[1]), Example)
+program.main(
+    ["datasets", "convert", "sarc-main", "--data", sys.argv[1], "--out", sys.argv[2], "--json"],
+    standalone_mode=False,
+)
+count = read_manifest(Path(sys.argv[2])).counts["examples"]
 used = resource.getrusage(resource.RUSAGE_SELF)
 print(count, time.perf_counter() - began, used.ru_maxrss / 1024, time.process_time() - start)
 """
@@ -112,7 +115,7 @@ def _run(script: str, *arguments: str) -> tuple[float, ...]:
     done = subprocess.run(
         [sys.executable, "-c", script, *arguments], check=True, capture_output=True, text=True
     )
-    return tuple(float(part) for part in done.stdout.split())
+    return tuple(float(part) for part in done.stdout.splitlines()[-1].split())
 
 
 if __name__ == "__main__":

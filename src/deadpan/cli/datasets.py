@@ -9,6 +9,7 @@ import click
 
 from deadpan.cli.dataset_screens import show_descriptions, show_leaks
 from deadpan.cli.output import (
+    collector_paused,
     emit,
     json_option,
     seed_option,
@@ -107,7 +108,8 @@ def convert(source: str, out: Path, as_json: bool, **reading: Any) -> None:
     from deadpan.storage import write_manifest, write_records
 
     reader = open_source(source, **reading)
-    count = write_records(out, watched("converting", reader), Example)
+    with collector_paused():
+        count = write_records(out, watched("converting", reader), Example)
     write_manifest(
         out,
         command="datasets convert",

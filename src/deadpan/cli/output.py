@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -133,6 +134,16 @@ def progress(title: str, total: float | None = None) -> Iterator[Callable[[float
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(title, total=total)
         yield lambda amount: bar.advance(task, amount)
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Without the search for reference cycles: records have none, and it took a quarter of the time."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def watched(title: str, records: Iterable[T], total: int | None = None) -> Iterator[T]:

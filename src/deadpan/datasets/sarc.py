@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -30,6 +30,7 @@ def read_sequences(path: Path, tally: Tally | None = None) -> Iterator[Sequence]
     """The index as a stream. A first line of another form means another file; later ones are counted."""
     tally = Tally() if tally is None else tally
     labels_of = cache(_labels)  # a few spellings, a million lines
+    made = partial(tuple.__new__, Sequence)  # what Sequence(...) does, without its detour
     number = 0
     with open_bytes(path) as file:
         for lines in _blocks_of_lines(file):
@@ -37,8 +38,8 @@ def read_sequences(path: Path, tally: Tally | None = None) -> Iterator[Sequence]
                 number += 1
                 try:
                     ancestors, responses, labels = line.split("|")
-                    sequence = Sequence(
-                        tuple(ancestors.split(" ")), tuple(responses.split(" ")), labels_of(labels)
+                    sequence = made(
+                        (tuple(ancestors.split(" ")), tuple(responses.split(" ")), labels_of(labels))
                     )
                 except (ValueError, KeyError):
                     sequence = None

@@ -57,6 +57,9 @@ def _check_out(out: Path) -> None:
         raise DataError(f"{out}: not empty and not a site; name another --out")
     out.mkdir(parents=True, exist_ok=True)
     manifest_path(out).unlink(missing_ok=True)
+    # Pages of an earlier site may be of items that this one must not show.
+    for old in [*(out / "items").glob("*.html"), out / "data" / "items.jsonl"]:
+        old.unlink(missing_ok=True)
 
 
 def _write_data(
