@@ -6,7 +6,7 @@ BIN := .venv/bin
 help:
 	@echo "make tour   see the main job done in small (installs what it needs into .venv)"
 	@echo "make test   run everything: lint, types, all tests (installs what it needs)"
-	@echo "make check  lint, types and the fast tests, for daily work"
+	@echo "make check  lint, types and the fast tests of what you changed, for daily work"
 	@echo "make bench  the benchmarks, each printing a ratio to its peer or limit"
 	@echo "make docs   write the generated pages anew"
 
@@ -30,7 +30,7 @@ test: setup-test
 check: setup-test
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 	@$(BIN)/mypy
-	@$(BIN)/python -m pytest -m "not slow"
+	@$(BIN)/python -m pytest -m "not slow" $$(tools/changed.sh)
 
 bench: setup-test
 	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
