@@ -188,6 +188,8 @@ AXE = axe_source()
 
 def check(page, name: str) -> None:
     """Look at the page: keep its picture if asked, nothing wider than the screen, axe finds nothing."""
+    # A click that leads away leaves no document for a moment.
+    page.wait_for_function("document.documentElement !== null && document.readyState === 'complete'")
     if PICTURES:
         Path(PICTURES).mkdir(parents=True, exist_ok=True)
         page.screenshot(path=f"{PICTURES}/{name}.png", full_page=True)
@@ -225,7 +227,8 @@ def test_a_protocol_from_invitation_to_export(studio, page_for, tmp_path, protoc
     if role == "annotator":
         page.fill("[name=name]", f"{look}-person")
         page.fill("[name=password]", PASSWORD)
-    page.click("main button.main")
+    with page.expect_navigation():
+        page.click("main button.main")
     check(page, f"{look}-2-consent")
     page.click("[name=agree]")
     page.wait_for_selector("#code")
@@ -373,7 +376,8 @@ def test_the_owners_pages(studio, page_for):
     check(page, "owner-1-start")
     page.fill("[name=name]", "the-owner")
     page.fill("[name=password]", PASSWORD)
-    page.click("main button.main")
+    with page.expect_navigation():
+        page.click("main button.main")
     check(page, "owner-2-home")
     for size in SIZES:
         page.set_viewport_size(SIZES[size])
@@ -387,7 +391,8 @@ def test_the_owners_pages(studio, page_for):
     assert "/join/" in page.inner_text(".code code")
     with page.expect_response(lambda response: response.url.endswith("/live"), timeout=15_000):
         pass
-    page.click("text=한국어")
+    with page.expect_navigation():
+        page.click("text=한국어")
     page.goto(f"{studio.site}/s/perceive-en/dashboard")
     check(page, "owner-4-korean")
     assert "일치도" in page.inner_text("main")
@@ -416,10 +421,12 @@ def test_the_adjudicators_pages(studio, page_for):
     page.goto(studio.invite("audit-en", "adjudicator"))
     page.fill("[name=name]", "the-judge")
     page.fill("[name=password]", PASSWORD)
-    page.click("main button.main")
+    with page.expect_navigation():
+        page.click("main button.main")
     page.goto(f"{studio.site}/s/audit-en/adjudicate")
     check(page, "judge-1-queue")
-    page.locator(".cards a").first.click()
+    with page.expect_navigation():
+        page.locator(".cards a").first.click()
     check(page, "judge-2-case")
     page.locator("button[name=answer]").first.click()
     page.wait_for_url(re.compile("/adjudicate$"))

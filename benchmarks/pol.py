@@ -1,0 +1,109 @@
+"""How well the best systems do on SARC's pol: an encoder pretrained on main, [linear], and the two blended.
+
+    python benchmarks/pol.py OUT [--folds 5] [--seeds 1] [--fresh-encoder]
+
+The encoder is first fine-tuned on the pairs of sarc_main that share no text with pol, then on each fold's
+training part. What every step made is kept in OUT, so a run that was ended goes on where it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+
+import torch
+
+from deadpan.datasets import read_dataset
+from deadpan.datasets.leaks import without_duplicates
+from deadpan.detect.blend import blend_scores
+from deadpan.detect.detector import Detector
+from deadpan.records import Example, Prediction
+from deadpan.splits import folds
+from deadpan.stats import compare_systems, score_predictions
+from deadpan.storage import read_records, write_records
+
+SHARED = Path(__file__).parent.parent.parent / "shared" / "data"
+SETTINGS = {"pairwise": 0.5, "max_tokens": 96}
+
+
+def main() -> None:
+    options = _options()
+    torch.set_num_threads(options.threads)
+    pol = [example for example in read_dataset("sarc-pol", SHARED) if example.label is not None]
+    start = "minilm-l6" if options.fresh_encoder else str(_pretrained(options.out, pol))
+    name = "transformer" if options.fresh_encoder else "pretrained transformer"
+    said = {"linear": _out_of_fold(options.out / "linear", "linear", {}, pol, options.folds)}
+    for seed in range(options.seeds):
+        own = {**SETTINGS, "encoder": start, "seed": seed}
+        folder = options.out / f"{name.replace(' ', '-')}-{seed}"
+        said[f"{name}, seed {seed}"] = _out_of_fold(folder, "transformer", own, pol, options.folds)
+    said["all, blended"] = blend_scores(list(said.values()), pol, options.folds)
+    _show(said, pol)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--folds", type=int, default=5)
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--fresh-encoder", action="store_true", help="no pretraining on main")
+    return parser.parse_args()
+
+
+def _pretrained(out: Path, pol: list[Example]) -> Path:
+    """The encoder after main, made once."""
+    folder = out / "pretrained"
+    if not (folder / "detector.json").exists():
+        found = without_duplicates(list(read_dataset("sarc-main", SHARED)), pol).examples
+        print(f"pretraining on {len(found):,} responses of main that are not in pol", flush=True)
+        detector = Detector("transformer", **SETTINGS, epochs=2).fit(list(found), _clocked("main"))
+        detector.save(folder, command="benchmarks/pol.py", about={"data": "sarc-main without sarc-pol"})
+    return folder
+
+
+def _out_of_fold(
+    folder: Path, system: str, own: dict[str, object], pol: list[Example], k: int
+) -> list[Prediction]:
+    """What models that did not see a fold say of it; folds that are done are read back."""
+    said: dict[str, Prediction] = {}
+    for number, fold in enumerate(folds(pol, k, seed=0)):
+        path = folder / f"fold-{number}-of-{k}.jsonl"
+        if not path.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            detector = Detector(system, **own).fit(fold.train, _clocked(f"{folder.name} fold {number}"))
+            write_records(path, detector.predict(fold.test), Prediction)
+        answers = list(read_records(path, Prediction))
+        print(f"{folder.name} fold {number}: {_pair_accuracy(fold.test, answers)}", flush=True)
+        said |= {answer.example_id: answer for answer in answers}
+    return [said[example.id] for example in pol]
+
+
+def _pair_accuracy(examples: list[Example], said: list[Prediction]) -> str:
+    found = score_predictions(examples, said, seed=0).scores["pair_accuracy"]
+    return f"{found.value:.4f} [{found.low:.4f}, {found.high:.4f}]"
+
+
+def _clocked(what: str):  # type: ignore[no-untyped-def]
+    """A line now and then: these are long runs."""
+    last = [time.monotonic()]
+
+    def show(step: str, done: int, total: int) -> None:
+        if time.monotonic() - last[0] > 60:
+            last[0] = time.monotonic()
+            print(f"{what}: {step} {done:,} of {total:,}", flush=True)
+
+    return show
+
+
+def _show(said: dict[str, list[Prediction]], pol: list[Example]) -> None:
+    for name, answers in said.items():
+        print(f"{name:32} {_pair_accuracy(pol, answers)}")
+    for pair in compare_systems(pol, said, score="pair_accuracy"):
+        print(json.dumps(pair.as_dict()))
+
+
+if __name__ == "__main__":
+    main()
