@@ -1,7 +1,9 @@
 # Two commands do everything: `make tour` shows the program at work, `make test` runs all its tests.
-.PHONY: help tour test check bench docs setup setup-test clean
+.PHONY: help tour test check bench docs audit setup setup-test clean
 .DEFAULT_GOAL := help
 BIN := .venv/bin
+# Two at a time; the tests of one file share their servers, so they stay together.
+TWO := -n 2 --dist loadfile
 
 help:
 	@echo "make tour   see the main job done in small (installs what it needs into .venv)"
@@ -9,6 +11,7 @@ help:
 	@echo "make check  lint, types and the fast tests of what you changed, for daily work"
 	@echo "make bench  the benchmarks, each printing a ratio to its peer or limit"
 	@echo "make docs   write the generated pages anew"
+	@echo "make audit  look for known faults in the pinned dependencies"
 
 setup:
 	@tools/setup.sh tour plots,llm 2000
@@ -25,18 +28,21 @@ test: setup-test
 	@$(BIN)/deadpan models pull all
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 	@$(BIN)/mypy
-	@$(BIN)/python -m pytest --durations=10
+	@$(BIN)/python -m pytest $(TWO) --durations=10
 
 check: setup-test
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 	@$(BIN)/mypy
-	@$(BIN)/python -m pytest -m "not slow" $$(tools/changed.sh)
+	@$(BIN)/python -m pytest $(TWO) -m "not slow" $$(tools/changed.sh)
 
 bench: setup-test
 	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
 docs: setup-test
 	@$(BIN)/python tools/reference.py
+
+audit:
+	@tools/audit.sh
 
 clean:
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache

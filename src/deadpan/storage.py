@@ -11,13 +11,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from deadpan import __version__
 from deadpan.columns import arrow_schema, batch_to_records, records_to_batch
 from deadpan.drops import Tally
 from deadpan.errors import ConfigError, DataError
 from deadpan.fields import decode, encode
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 R = TypeVar("R")
 BATCH = 16_384
@@ -138,26 +141,47 @@ def _read_jsonl(path: Path, kind: type[R]) -> Iterator[R]:
                 raise DataError(f"{path}:{number}: not a {kind.__name__}: {bad}") from None
 
 
+def write_batches(path: Path, batches: Iterable[pa.RecordBatch], kind: type[Any]) -> int:
+    """Write records that are columns already as .parquet; the number written."""
+    if Path(path).suffix != ".parquet":
+        raise ConfigError(f"{path}: columns are written as .parquet; name it so")
+    with atomic(Path(path)) as temporary:
+        return _pack(temporary, batches, kind)
+
+
 def _write_parquet(path: Path, records: Iterable[R], kind: type[R]) -> int:
+    return _pack(path, record_batches(records, kind), kind)
+
+
+def record_batches(records: Iterable[R], kind: type[R]) -> Iterator[pa.RecordBatch]:
+    """Records as columns, some thousand at a time."""
     import pyarrow as pa
+
+    schema = arrow_schema(kind)
+    count = 0
+    source = iter(records)
+    while some := list(islice(source, BATCH)):
+        try:
+            yield records_to_batch(some, kind, schema)
+        except (TypeError, ValueError, OverflowError, pa.ArrowException) as bad:
+            place = f"{kind.__name__} {count + 1} to {count + len(some)}"
+            raise DataError(f"{place} cannot be written as Parquet: {bad}") from None
+        count += len(some)
+
+
+def _pack(path: Path, batches: Iterable[pa.RecordBatch], kind: type[Any]) -> int:
+    """A second thread compresses one batch while the next is read: Arrow does that outside Python's lock."""
     import pyarrow.parquet as pq
 
     schema = arrow_schema(kind).with_metadata({"deadpan": __version__, "record": kind.__name__})
     count = 0
-    source = iter(records)
-    # A second thread compresses one batch while the next is read: Arrow does that outside Python's lock.
     with pq.ParquetWriter(path, schema, compression="zstd") as writer, ThreadPoolExecutor(1) as packer:
         packed: Future[None] | None = None
-        while batch := list(islice(source, BATCH)):
-            try:
-                columns = records_to_batch(batch, kind, schema)
-            except (TypeError, ValueError, OverflowError, pa.ArrowException) as bad:
-                place = f"{kind.__name__} {count + 1} to {count + len(batch)}"
-                raise DataError(f"{place} cannot be written as Parquet: {bad}") from None
+        for batch in batches:
             if packed:
                 packed.result()
-            packed = packer.submit(writer.write_batch, columns)
-            count += len(batch)
+            packed = packer.submit(writer.write_batch, batch)
+            count += batch.num_rows
         if packed:
             packed.result()
     return count

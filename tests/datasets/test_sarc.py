@@ -7,12 +7,13 @@ import json
 
 import pytest
 
+from deadpan.columns import batch_to_records
 from deadpan.datasets import open_dataset, read_dataset
 from deadpan.datasets.comments import read_comments
 from deadpan.datasets.sarc import read_sequences
 from deadpan.drops import Tally
 from deadpan.errors import DataError
-from deadpan.records import Turn
+from deadpan.records import Example, Turn
 
 COMMENTS = {
     "p1": {"text": "City opens a bridge", "author": "ann", "subreddit": "news"},
@@ -139,3 +140,33 @@ def test_broken_comments_say_so(tmp_path, text, word):
 def test_an_empty_table_is_empty(tmp_path):
     (tmp_path / "comments.json").write_text(" {} \n")
     assert list(read_comments(tmp_path / "comments.json", {"a"})) == []
+
+
+def test_columns_say_what_records_say(tmp_path):
+    """Missing words, marks, silence, strangers among the fields, half a surrogate: the same either way."""
+    comments = {
+        **COMMENTS,
+        "c6": {"text": "so useful /s", "author": None, "score": 1, "unknown": [1]},
+        "c7": {"text": " \u3000 ", "author": "gil"},
+        "c8": {"text": "what a #sarcasm day \ud800", "author": "한"},
+        "c9": {"author": "nobody"},
+        "p3": {"text": "half \udc00", "author": "ida"},
+    }
+    index = INDEX + "p3 c1|c6 c7|1 0\np3|c8 c9 missing|0 1 1\np3|c9|1\nbad line\np1|c2|0\n"
+    (tmp_path / "train-balanced.csv").write_text(index)
+    (tmp_path / "comments.json").write_text(json.dumps(comments))
+    for strip in (True, False):
+        rows, columns = (open_dataset("sarc-main", tmp_path, strip=strip) for _ in range(2))
+        expected = list(rows)
+        found = [record for batch in columns.batches() for record in batch_to_records(batch, Example)]
+        assert found == expected
+        assert columns.tally == rows.tally
+    assert len(expected) == 7
+
+
+def test_columns_of_the_real_release_are_its_records(shared):
+    rows, columns = (open_dataset("sarc-pol", shared) for _ in range(2))
+    expected = list(rows)
+    found = [record for batch in columns.batches() for record in batch_to_records(batch, Example)]
+    assert found == expected
+    assert columns.tally == rows.tally

@@ -17,6 +17,7 @@ from deadpan.cli.output import (
     show_tally,
     table,
     watched,
+    watched_batches,
 )
 from deadpan.cli.sources import open_source, source_options
 
@@ -105,11 +106,14 @@ def show(source: str, count: int, label: str | None, seed: int, as_json: bool, *
 def convert(source: str, out: Path, as_json: bool, **reading: Any) -> None:
     """Write a corpus as one Parquet or JSONL file of Examples, with a manifest beside it."""
     from deadpan.records import Example
-    from deadpan.storage import write_manifest, write_records
+    from deadpan.storage import write_batches, write_manifest, write_records
 
     reader = open_source(source, **reading)
     with collector_paused():
-        count = write_records(out, watched("converting", reader), Example)
+        if out.suffix == ".parquet":
+            count = write_batches(out, watched_batches("converting", reader.batches()), Example)
+        else:
+            count = write_records(out, watched("converting", reader), Example)
     write_manifest(
         out,
         command="datasets convert",

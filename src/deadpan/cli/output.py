@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 T = TypeVar("T")
+B = TypeVar("B", bound=Sized)
 PIPE_WIDTH = 120
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
@@ -144,6 +145,14 @@ def collector_paused() -> Iterator[None]:
         yield
     finally:
         gc.enable()
+
+
+def watched_batches(title: str, batches: Iterable[B]) -> Iterator[B]:
+    """Batches of rows themselves, their rows counted on a progress bar as they pass."""
+    with progress(title) as advance:
+        for batch in batches:
+            yield batch
+            advance(len(batch))
 
 
 def watched(title: str, records: Iterable[T], total: int | None = None) -> Iterator[T]:

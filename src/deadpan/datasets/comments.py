@@ -5,9 +5,11 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import IO, Any
+
+import orjson
 
 from deadpan.archives import blocks, open_bytes
 from deadpan.errors import DataError
@@ -22,10 +24,16 @@ _DECODER = json.JSONDecoder()
 
 def read_comments(path: Path, needed: Container[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """(id, comment) of the needed ids, in the order of the file; never more than a few MB in memory."""
-    with open_bytes(path) as file:
-        for key, value in _Entries(path, file):
+    for entries in read_entries(path):
+        for key, value in entries.items():
             if key in needed:
                 yield key, value
+
+
+def read_entries(path: Path) -> Iterator[dict[str, dict[str, Any]]]:
+    """All comments, some thousand at a time."""
+    with open_bytes(path) as file:
+        yield from _Entries(path, file)
 
 
 class _Entries:
@@ -44,14 +52,14 @@ class _Entries:
         self.ended = False
         self.decode = codecs.getincrementaldecoder("utf-8")().decode
 
-    def __iter__(self) -> Iterator[tuple[str, dict[str, Any]]]:
+    def __iter__(self) -> Iterator[dict[str, dict[str, Any]]]:
         if self._next() != "{":
             raise DataError(f"{self.path}: not a comments.json: expected an object of id -> comment")
         self.at += 1
         if self._next() == "}":
             return
         while True:
-            yield from self._whole_entries()
+            yield self._whole_entries()
             yield self._entry()
             mark = self._next()
             if mark == "}":
@@ -60,24 +68,24 @@ class _Entries:
                 raise self._broken("expected a comma between comments")
             self.at += 1
 
-    def _whole_entries(self) -> Iterable[tuple[str, dict[str, Any]]]:
+    def _whole_entries(self) -> dict[str, dict[str, Any]]:
         """The entries up to the last border in the text at hand, or none if they are not what they seem."""
         end = len(self.text)
         while (end := self.text.rfind("}", self.at, end)) >= 0:
             if border := _BORDER.match(self.text, end):
                 break
         else:
-            return ()
+            return {}
         try:
-            entries: dict[str, dict[str, Any]] = json.loads(f"{{{self.text[self.at : end + 1]}}}")
-        except json.JSONDecodeError:
-            return ()
+            entries: dict[str, dict[str, Any]] = orjson.loads(f"{{{self.text[self.at : end + 1]}}}")
+        except orjson.JSONDecodeError:  # also for half a surrogate, which the careful way lets pass
+            return {}
         if not all(isinstance(value, dict) for value in entries.values()):
-            return ()
+            return {}
         self.at = border.end()
-        return entries.items()
+        return entries
 
-    def _entry(self) -> tuple[str, dict[str, Any]]:
+    def _entry(self) -> dict[str, dict[str, Any]]:
         key = self._value()
         if not isinstance(key, str) or self._next() != ":":
             raise self._broken("expected an id and a colon")
@@ -85,7 +93,7 @@ class _Entries:
         value = self._value()
         if not isinstance(value, dict):
             raise self._broken(f"expected an object for comment {key!r}")
-        return key, value
+        return {key: value}
 
     def _next(self) -> str:
         """The next character that is not white space."""

@@ -121,6 +121,6 @@ class ISarcasm(TabularReader):
                 if label is not None:
                     yield self.example(file, key(row), "", label=label, **self.extras(file, row))
 
-    def _clean(self, example: Example) -> Example | None:
+    def clean_text(self, id: str, text: str) -> str | None:
         """Examples without text are what `ids_only` asks for; otherwise they are dropped."""
-        return example if self.ids_only else super()._clean(example)
+        return text if self.ids_only else super().clean_text(id, text)

@@ -8,12 +8,16 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from deadpan.drops import Tally
 from deadpan.errors import DataError
 from deadpan.records import Example, LabelKind, Split, Turn
+from deadpan.storage import record_batches
 from deadpan.text import printable, strip_markers
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,27 +88,36 @@ class Reader(ABC):
 
     def __iter__(self) -> Iterator[Example]:
         """The examples, label-bearing tags stripped and empty responses dropped; the tally starts anew."""
+        self.start()
+        for example in self.examples():
+            words = example.response.text
+            text = self.clean_text(example.id, words)
+            if text is words:
+                yield example
+            elif text is not None:
+                yield replace(example, response=Turn(example.response.speaker, text))
+
+    def start(self) -> None:
+        """Count from nothing."""
         self.tally = Tally()
         self._ids.clear()
-        for example in self.examples():
-            clean = self._clean(example)
-            if clean is not None:
-                yield clean
 
-    def _clean(self, example: Example) -> Example | None:
-        text = example.response.text
+    def clean_text(self, id: str, text: str) -> str | None:
+        """A response without what tells its label; None, and counted, if nothing is left."""
         if self.strip:
             text, found = strip_markers(text)
             if found:
                 self.tally.change("markers_stripped", found)
                 self.tally.change("responses_with_marker")
         text = printable(text)
-        if not text or text.isspace():
-            self.tally.drop("empty", example.id)
-            return None
-        if text is example.response.text:
-            return example
-        return replace(example, response=Turn(example.response.speaker, text))
+        if text and not text.isspace():
+            return text
+        self.tally.drop("empty", id)
+        return None
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The examples as Arrow columns, for those who only pass them on."""
+        return record_batches(self, Example)
 
     def example(self, file: Found, key: object, text: str, *, speaker: str = "", **fields: Any) -> Example:
         """An Example of this release; its id is the corpus, the split, and the row or official id."""

@@ -5,17 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache, partial
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from deadpan.archives import blocks, open_bytes
-from deadpan.datasets.comments import read_comments
+from deadpan.datasets.comments import read_comments, read_entries
 from deadpan.datasets.reader import Found, Reader, Release, ReleaseFile, place
+from deadpan.datasets.sarc_columns import CommentColumns, example_batches
 from deadpan.drops import Tally
 from deadpan.errors import DataError
 from deadpan.records import Example, Turn
+from deadpan.text import printable
 
-KEPT = ("score", "ups", "downs", "date", "created_utc", "subreddit")
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+KEPT = frozenset(("score", "ups", "downs", "date", "created_utc", "subreddit"))
 _LABELS = {"1": True, "0": False}
+Known = tuple[Turn, dict[str, Any]]
 
 
 class Sequence(NamedTuple):
@@ -95,33 +101,45 @@ class SarcReader(Reader):
         """Two passes: the ids the index needs, then their text out of comments.json."""
         for found in self.found():
             sequences = list(read_sequences(found.path, self.tally))
-            needed = {id for s in sequences for id in (*s.ancestors, *s.responses)}
-            comments = dict(read_comments(comments_beside(self.name, found.path), needed))
+            path = comments_beside(self.name, found.path)
+            needed = _ids(sequences)
+            comments = {id: _known(comment) for id, comment in read_comments(path, needed)}
             del needed
             for sequence in sequences:
                 yield from self._responses(sequence, comments, found)
 
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The same by the column: three times as fast, for a corpus that is only passed on."""
+        self.start()
+        for found in self.found():
+            sequences = list(read_sequences(found.path, self.tally))
+            entries = read_entries(comments_beside(self.name, found.path))
+            comments = CommentColumns(entries, _ids(sequences), KEPT)
+            facts = {"label_kind": "marker", "split": found.split, "source": self.name, "language": "en"}
+            yield from example_batches(
+                sequences, comments, facts, self.clean_text, self.tally, found.path.name
+            )
+
     def _responses(
-        self, sequence: Sequence, comments: dict[str, dict[str, Any]], found: Found
+        self, sequence: Sequence, comments: dict[str, Known | None], found: Found
     ) -> Iterator[Example]:
         context = []
         for id in sequence.ancestors:
-            turn = _turn(comments.get(id))
+            ancestor = comments.get(id)
             # The post's text is often not released; an empty turn would only look like a silence.
-            if turn is None or not turn.text:
+            if ancestor is None or not ancestor[0].text:
                 self.tally.change("ancestors_without_text")
             else:
-                context.append(turn)
+                context.append(ancestor[0])
         turns = tuple(context)
         for id, label in zip(sequence.responses, sequence.labels, strict=True):
-            comment = comments.get(id)
-            turn = _turn(comment)
-            if comment is None or turn is None:
+            known = comments.get(id)
+            if known is None:
                 self.tally.drop("no_text", found.path.name, f"response {id} is not in comments.json")
                 continue
             yield Example(
                 id,
-                turn,
+                known[0],
                 turns,
                 label,
                 (),
@@ -133,14 +151,22 @@ class SarcReader(Reader):
                 "en",
                 "",
                 "",
-                {key: comment[key] for key in KEPT if key in comment},
+                known[1],
             )
 
 
-def _turn(comment: dict[str, Any] | None) -> Turn | None:
-    if comment is None or not isinstance(comment.get("text"), str):
+def _ids(sequences: list[Sequence]) -> set[str]:
+    return {id for s in sequences for id in (*s.ancestors, *s.responses)}
+
+
+def _known(comment: dict[str, Any]) -> Known | None:
+    """The words of a comment and what else is known of it; None without words."""
+    text, author = comment.pop("text", None), comment.pop("author", None)
+    if not isinstance(text, str):
         return None
-    return Turn(str(comment.get("author") or ""), comment["text"])
+    if not comment.keys() <= KEPT:
+        comment = {key: value for key, value in comment.items() if key in KEPT}
+    return Turn(printable(str(author or "")), printable(text)), comment
 
 
 def comments_beside(name: str, index: Path) -> Path:
