@@ -21,7 +21,8 @@ setup-test:
 	@tools/setup.sh test test 6000
 
 tour: setup
-	@$(BIN)/deadpan models pull smollm2-135m >/dev/null || echo "without the embedded model"
+	@for model in wordllama-256 smollm2-135m; do \
+	  $(BIN)/deadpan models pull $$model >/dev/null || echo "without the embedded $$model"; done
 	@$(BIN)/deadpan tour
 
 test: setup-test

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 STOPS = {
     "a first detector": "deadpan.cli.stops.first_detector:stop",
+    "a corpus from dumps": "deadpan.cli.stops.corpus:stop",
     "the shipped detector": "deadpan.cli.stops.detect:stop",
     "writing dialogues": "deadpan.cli.stops.generate:stop",
     "SarcBench": "deadpan.cli.stops.bench:stop",

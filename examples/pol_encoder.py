@@ -1,6 +1,6 @@
 """How well the best systems do on SARC's pol: an encoder pretrained on main, [linear], and the two blended.
 
-    python benchmarks/pol.py OUT [--folds 5] [--seeds 1] [--fresh-encoder]
+    python examples/pol_encoder.py OUT [--folds 5] [--seeds 1] [--fresh-encoder]
 
 The encoder is first fine-tuned on the pairs of sarc_main that share no text with pol, then on each fold's
 training part. What every step made is kept in OUT, so a run that was ended goes on where it was.
@@ -60,7 +60,7 @@ def _pretrained(out: Path, pol: list[Example]) -> Path:
         found = without_duplicates(list(read_dataset("sarc-main", SHARED)), pol).examples
         print(f"pretraining on {len(found):,} responses of main that are not in pol", flush=True)
         detector = Detector("transformer", **SETTINGS, epochs=2).fit(list(found), _clocked("main"))
-        detector.save(folder, command="benchmarks/pol.py", about={"data": "sarc-main without sarc-pol"})
+        detector.save(folder, command="examples/pol_encoder.py", about={"data": "sarc-main without sarc-pol"})
     return folder
 
 
