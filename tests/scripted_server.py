@@ -92,7 +92,7 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         script = self.server
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.asked = body["messages"][-1]["content"]
+        self.asked = body["messages"][-1]["content"] if "messages" in body else body["input"]
         with script.lock:
             script.requests.append(body)
             script.keys.append(self.headers.get("Authorization"))

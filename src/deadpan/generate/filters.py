@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing
 from itertools import islice
 
 from deadpan.generate.copies import OF_SOURCE, copies_source, find_copies
@@ -27,19 +28,7 @@ def run_filters(
     plan: Plan, language: Language, run: RunFolder, ledger: Ledger, out: StepWriter, tick: Callable[[], None]
 ) -> None:
     """Two passes: each dialogue by itself, then all of them for twins. Only texts and reasons are held."""
-    names = chosen_checks(plan.filter, language)
-    settings = plan.settings("dialogue")
-    moderate = Moderation(settings, plan.filter.moderation_model, ledger) if "moderation" in names else None
-    alone = AloneChecks(
-        plan.filter, language, open_checks(names, plan.filter, language, moderate), _judge(plan, language)
-    )
-    findings: list[Finding] = []
-    texts: list[str] = []
-    drafts = run.drafts("dialogue")
-    while some := list(islice(drafts, CHUNK)):
-        found = alone.check(some)
-        findings += found
-        texts += ["" if reason else draft.text for draft, (reason, _) in zip(some, found, strict=True)]
+    findings, texts = _alone(plan, language, run, ledger)
     if plan.filter.duplicates:
         _find_twins(texts, findings, language, plan.filter.similarity)
     for draft, (reason, detail) in zip(run.drafts("dialogue"), findings, strict=True):
@@ -48,6 +37,26 @@ def run_filters(
         else:
             out.keep(draft)
         tick()
+
+
+def _alone(plan: Plan, language: Language, run: RunFolder, ledger: Ledger) -> tuple[list[Finding], list[str]]:
+    """What is found wrong with each dialogue by itself, and the text of those with which nothing is."""
+    names = chosen_checks(plan.filter, language)
+    findings: list[Finding] = []
+    texts: list[str] = []
+    with ExitStack() as held:
+        moderate = None
+        if "moderation" in names:
+            asked = Moderation(plan.settings("dialogue"), plan.filter.moderation_model, ledger)
+            moderate = held.enter_context(closing(asked))
+        toxicity = open_checks(names, plan.filter, language, moderate)
+        alone = AloneChecks(plan.filter, language, toxicity, _judge(plan, language))
+        drafts = run.drafts("dialogue")
+        while some := list(islice(drafts, CHUNK)):
+            found = alone.check(some)
+            findings += found
+            texts += ["" if reason else draft.text for draft, (reason, _) in zip(some, found, strict=True)]
+    return findings, texts
 
 
 def _judge(plan: Plan, language: Language) -> Judge | None:

@@ -43,6 +43,12 @@ class Moderation:
     def __call__(self, dialogues: Sequence[Sequence[str]]) -> list[str]:
         return list(in_order(self.find, dialogues, self.settings.concurrency))
 
+    def close(self) -> None:
+        """Close the connection; a later call opens it again."""
+        if self._connection is not None:
+            run(self._connection.close())
+            self._connection = None
+
     def find(self, texts: Sequence[str]) -> str:
         """What one dialogue is flagged for; empty if nothing."""
         text = "\n".join(texts)
