@@ -60,13 +60,9 @@ def _lead(steps: dict[str, Manifest], last: str, run: RunFolder) -> str:
 def _funnel(page: Page, steps: dict[str, Manifest]) -> None:
     from deadpan.figures import bars
 
-    left = {f"after {name}": float(found.counts["kept"]) for name, found in steps.items()}
+    left = {f"after {name}": found.counts["kept"] for name, found in steps.items()}
     first = steps["source"].counts["read"]
-    figure = bars(
-        "Where dialogues were lost",
-        {"read": first, **{name: int(count) for name, count in left.items()}},
-        unit="dialogues",
-    )
+    figure = bars(_finding(first, steps), {"read": first, **left}, unit="dialogues")
     page.heading("From source to dialogue")
     page.figure(figure.svg(), figure.title, figure.table)
     rows = [
@@ -95,6 +91,15 @@ def _funnel(page: Page, steps: dict[str, Manifest]) -> None:
         )
     if noticed:
         page.table(("noticed, not dropped", "dialogues"), noticed.most_common())
+
+
+def _finding(first: int, steps: dict[str, Manifest]) -> str:
+    """What the funnel shows, in words."""
+    kept = list(steps.values())[-1].counts["kept"]
+    lost = {name: sum(found.drops.values()) for name, found in steps.items()}
+    worst = max(lost, key=lambda name: lost[name])
+    came = f"{kept:,} of {first:,} dialogues came through"
+    return f"{came}, most were lost in {worst}" if lost[worst] else came
 
 
 def _samples(page: Page, plan: Plan, drafts: Sequence[Draft], kept: int) -> None:
@@ -199,7 +204,7 @@ def _diversity(page: Page, found: Diversity) -> None:
     if rest := found.topics.total() - sum(top.values()):
         top["others"] = rest
     name = next(iter(top))
-    title = f"Most dialogues are about {name}" if len(top) > 1 else "Topics"
+    title = f"The commonest topic is {name}" if len(top) > 1 else f"The only topic is {name}"
     figure = bars(title, top, unit="dialogues")
     page.figure(figure.svg(), figure.title, figure.table)
 
