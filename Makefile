@@ -14,7 +14,7 @@ help:
 	@echo "make audit  look for known faults in the pinned dependencies"
 
 setup:
-	@tools/setup.sh tour plots,llm 2000
+	@tools/setup.sh tour plots,llm,studio 2000
 
 setup-test:
 	@tools/system.sh

@@ -12,9 +12,10 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+# Not tests/ itself: this file would be taken for the folder of the same name there.
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "studio"))
 
-from studio.crowd import Server, crowd, lost_and_doubled, offered, percentile, postgres, prepare, together
+from crowd import Server, crowd, lost_and_doubled, many, offered, percentile, postgres, prepare
 
 BAR = 0.250
 
@@ -29,7 +30,7 @@ def measure(name: str, url: str, saves: int, seconds: float) -> None:
         try:
             people = crowd(server, token, 50)
             began = time.monotonic()
-            together(people, lambda person, number: [person.save() for _ in range(saves // 50)])
+            many(people, saves)
             rate = saves / (time.monotonic() - began)
             latencies = offered(people, rate=50.0, seconds=seconds)
             lost, doubled = lost_and_doubled(server, people, Path(folder) / "out")

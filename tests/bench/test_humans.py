@@ -6,7 +6,7 @@ import pytest
 
 from bench_items import small_set
 from deadpan.bench.folder import read_run
-from deadpan.bench.humans import agree, place_of_answer, read_answers, write_human_run
+from deadpan.bench.humans import agree, kept_items, place_of_answer, read_answers, write_human_run
 from deadpan.bench.items import LETTERS
 from deadpan.bench.quiz import write_quiz
 from deadpan.bench.scores import score_run
@@ -78,9 +78,23 @@ def test_items_on_which_people_do_not_agree_are_dropped_with_the_reason():
     assert not any(each.kept for each in agree(SET, judged(people=2), Tally()))
 
 
+def test_an_item_that_lost_its_twin_stands_alone():
+    found = agree(SET, judged(wrong={("i0-0", 0), ("i0-0", 1), ("i0-0", 2)}), Tally())
+    kept = {item.id: item.pair_id for item in kept_items(SET, found)}
+    assert "i0-0" not in kept
+    assert (kept["i0-1"], kept["i1-0"], kept["i1-1"]) == ("", "p1", "p1")
+
+
+def test_a_line_of_a_csv_that_is_too_short_is_counted(tmp_path):
+    (tmp_path / "a.csv").write_text("item,person,answer\ni0-0,ann\ni0-0,bob,A\n")
+    tally = Tally()
+    write_human_run(tmp_path / "h", SET, read_answers(tmp_path / "a.csv"), tally)
+    assert dict(tally.drops) == {"no_option": 1}
+
+
 def test_a_csv_without_an_answer_column_is_refused(tmp_path):
     (tmp_path / "a.csv").write_text("item,person\nx,y\n")
-    with pytest.raises(DataError, match="no column 'answer'"):
+    with pytest.raises(DataError, match="no column named answer"):
         read_answers(tmp_path / "a.csv")
     with pytest.raises(DataError, match="right set"):
         write_human_run(tmp_path / "h", SET, [], Tally())

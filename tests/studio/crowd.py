@@ -16,8 +16,9 @@ import tempfile
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,12 +27,29 @@ from deadpan.studies import Study, StudyItem, write_study
 
 SOURCE = Path(__file__).parent.parent.parent / "src"
 PAUSE = 0.05
+SAVES_AN_ITEM = 4
+"""An item of `annotate` has three questions and a remark, each saved as it is given."""
 
 
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def wait_for(port: int, process: subprocess.Popen, log: Callable[[], str]) -> None:
+    """Until the studio answers, or is known not to."""
+    for _ in range(1200):
+        try:
+            connection = http.client.HTTPConnection("localhost", port, timeout=10)
+            connection.request("GET", "/login")
+            connection.getresponse().read()
+            connection.close()
+            return
+        except OSError:
+            assert process.poll() is None, log()
+            time.sleep(PAUSE)
+    raise AssertionError("the server did not start")
 
 
 @dataclass
@@ -59,31 +77,12 @@ class Server:
         return json.loads(done.stdout)
 
     def start(self) -> None:
-        words = [
-            sys.executable,
-            "-m",
-            "deadpan",
-            "studio",
-            "serve",
-            "--port",
-            str(self.port),
-            "--workers",
-            "2",
-        ]
+        serve = f"-m deadpan studio serve --workers 2 --port {self.port}"
+        words = [sys.executable, *serve.split()]
         log = (self.home / "server.log").open("ab")
         self.process = subprocess.Popen(words, env=self.env, stdout=log, stderr=log, start_new_session=True)
         log.close()
-        for _ in range(1200):
-            try:
-                connection = http.client.HTTPConnection("localhost", self.port, timeout=10)
-                connection.request("GET", "/login")
-                connection.getresponse().read()
-                connection.close()
-                return
-            except OSError:
-                assert self.process.poll() is None, (self.home / "server.log").read_text()
-                time.sleep(PAUSE)
-        raise AssertionError("the server did not start")
+        wait_for(self.port, self.process, self.log)
 
     def kill(self, how: int = signal.SIGKILL) -> None:
         """End the whole group: nothing is flushed, nothing is said."""
@@ -157,20 +156,23 @@ class Annotator:
             self.connection.close()
             self.connection = None
 
+    def second_window(self) -> Annotator:
+        """The same person, on a connection of its own."""
+        twin = copy(self)
+        twin.connection, twin.acknowledged, twin.latencies = None, [], []
+        return twin
+
     def next_item(self) -> None:
         self._request("GET", "/s/load/")
         self.item = self.location
 
-    def save(self, sent_at: float | None = None, patience: float = 60.0) -> None:
+    def save(
+        self, sent_at: float | None = None, patience: float = 60.0, answers: dict[str, str] | None = None
+    ) -> None:
         """One answer under one key, tried until it is acknowledged."""
         key = uuid.uuid4().hex
-        body = json.dumps(
-            {
-                "answers": {"response": "sarcasm", "context": "normal", "comment": key},
-                "seconds": 1,
-                "key": key,
-            }
-        )
+        given = answers or {"response": "sarcasm", "context": "normal", "comment": key}
+        body = json.dumps({"answers": given, "seconds": 1, "key": key})
         headers = {"Content-Type": "application/json", "X-CSRFToken": self.cookies["csrftoken"]}
         begun = time.monotonic() if sent_at is None else sent_at
         deadline = time.monotonic() + patience
@@ -216,6 +218,18 @@ def together(people: list[Annotator], work) -> None:
         raise failures[0]
 
 
+def many(people: list[Annotator], saves: int) -> None:
+    """So many saves, as fast as they are acknowledged, a few an item."""
+
+    def work(person: Annotator, number: int) -> None:
+        for at in range(saves // len(people)):
+            if at % SAVES_AN_ITEM == 0:
+                person.next_item()
+            person.save()
+
+    together(people, work)
+
+
 def offered(people: list[Annotator], rate: float, seconds: float) -> list[float]:
     """Saves at a fixed rate whatever the server does; latencies count from when each was due."""
     for person in people:
@@ -224,7 +238,9 @@ def offered(people: list[Annotator], rate: float, seconds: float) -> list[float]
     total = int(rate * seconds)
 
     def work(person: Annotator, number: int) -> None:
-        for at in range(number, total, len(people)):
+        for place, at in enumerate(range(number, total, len(people))):
+            if (place + number) % SAVES_AN_ITEM == 0:  # people do not all turn the page at once
+                person.next_item()
             due = begin + at / rate
             time.sleep(max(0.0, due - time.monotonic()))
             person.save(sent_at=due)
@@ -276,10 +292,8 @@ def postgres() -> Iterator[str]:
     words = [binary, "-D", str(data), "-p", str(port), "-k", str(data), "-c", "listen_addresses=127.0.0.1"]
     process = subprocess.Popen(words, **quiet)
     try:
-        for _ in range(600):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
+        ready = [str(Path(initdb).parent / "pg_isready"), "-h", "127.0.0.1", "-p", str(port)]
+        while subprocess.run(ready, check=False, **quiet).returncode:
             assert process.poll() is None, "PostgreSQL did not start"
             time.sleep(PAUSE)
         yield f"postgres://studio@127.0.0.1:{port}/postgres"

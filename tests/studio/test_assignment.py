@@ -116,3 +116,21 @@ def test_a_closed_study_takes_nothing_more(site, items):
     study.save()
     assert site.save(client, address, **YES).status_code == 400
     assert b"closed" in client.get("/s/s/").content
+
+
+def test_two_windows_that_ask_at_the_same_moment_get_one_item(site, items, monkeypatch):
+    from django.utils import timezone
+
+    from deadpan.studio import assignment
+
+    study = site.make("perceive", items(3))
+    member = site.member(site.person(study))
+    first = assignment.next_assignment(member, timezone.now())
+    # The second window looked before the first had its item.
+    looked, real = iter([None]), assignment._left_open
+    monkeypatch.setattr(assignment, "_left_open", lambda member: next(looked, real(member)))
+    monkeypatch.setattr(
+        assignment, "_so_far", lambda member: dict.fromkeys(("last", "main", "checks", "returned"), 0)
+    )
+    assert assignment.next_assignment(member, timezone.now()).pk == first.pk
+    assert sum(study.items.values_list("taken", flat=True)) == 1

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
 import shutil
-import socket
-import subprocess
-import sys
-import urllib.request
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from deadpan.records import Turn
 from deadpan.studies import Study, StudyItem, read_export, write_study
+from studio.browsing import Studio, answer, at_work, axe, check, saved
 
 pytestmark = pytest.mark.slow
-SOURCE = Path(__file__).parent.parent.parent / "src"
-PICTURES = os.environ.get("DEADPAN_PICTURES", "")
 SIZES = {"desktop": {"width": 1280, "height": 900}, "phone": {"width": 390, "height": 844}}
 SAID = {
     "en": ("Oh, what a lovely surprise.", "The train is late again."),
@@ -44,67 +36,12 @@ def items(protocol: str, language: str) -> list[StudyItem]:
     ]
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-class Studio:
-    """A served studio, driven by its own commands."""
-
-    def __init__(self, home: Path) -> None:
-        self.home, self.port = home, free_port()
-        self.site = f"http://localhost:{self.port}"
-        self.env = {**os.environ, "PYTHONPATH": str(SOURCE), "DEADPAN_STUDIO": str(home), "DATABASE_URL": ""}
-
-    def run(self, *words: str):
-        done = subprocess.run(
-            [sys.executable, "-m", "deadpan", "studio", *words, "--json"],
-            env=self.env,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
-
-    def invite(self, name: str, role: str) -> str:
-        return self.run("invite", name, "--role", role, "--site", self.site)["link"]
-
-    @contextmanager
-    def served(self):
-        command = [
-            sys.executable,
-            "-u",
-            "-m",
-            "deadpan",
-            "studio",
-            "serve",
-            "--port",
-            str(self.port),
-            "--workers",
-            "1",
-        ]
-        process = subprocess.Popen(
-            command, env=self.env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
-        try:
-            first = process.stdout.readline()
-            self.start = re.search(r"http://\S+/start/\S+", first)
-            process.stdout.readline()
-            for _ in range(200):
-                try:
-                    urllib.request.urlopen(f"{self.site}/login", timeout=5).close()
-                    break
-                except OSError:
-                    process.poll()
-                    assert process.returncode is None, process.stdout.read()
-            yield self
-        finally:
-            process.terminate()
-            process.wait(30)
-            process.stdout.close()
+@pytest.fixture(scope="module", autouse=True)
+def beside_playwright():
+    """Playwright's loop runs in this thread, so Django thinks it is in a coroutine. It is not."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -172,47 +109,14 @@ def page_for(browser):
         context.close()
 
 
-def axe_source() -> str:
-    for folder in (
-        os.environ.get("DEADPAN_AXE", ""),
-        str(SOURCE.parent / "node_modules/axe-core"),
-    ):
-        path = Path(folder) / "axe.min.js"
-        if folder and path.is_file():
-            return path.read_text("utf-8")
-    return ""
-
-
-AXE = axe_source()
-
-
-def check(page, name: str) -> None:
-    """Look at the page: keep its picture if asked, nothing wider than the screen, axe finds nothing."""
-    # A click that leads away leaves no document for a moment.
-    page.wait_for_function("document.documentElement !== null && document.readyState === 'complete'")
-    if PICTURES:
-        Path(PICTURES).mkdir(parents=True, exist_ok=True)
-        page.screenshot(path=f"{PICTURES}/{name}.png", full_page=True)
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (
-        f"{name} is wider than the screen"
-    )
-    if AXE:
-        page.evaluate(AXE)
-        found = page.evaluate(
-            "axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']})"
-        )
-        assert [(v["id"], [n["html"][:120] for n in v["nodes"]]) for v in found["violations"]] == [], name
-
-
-def test_axe_is_at_hand():
-    if not AXE:
-        pytest.skip(
-            "axe is not here, so accessibility is not checked: npm install axe-core (or set DEADPAN_AXE)"
-        )
-
-
-def saved(page) -> None:
-    page.wait_for_selector("#state[data-now=saved]")
+def test_axe_finds_what_is_wrong(browser):
+    """A check that cannot fail checks nothing."""
+    page = browser.new_page()
+    page.set_content("<html lang=en><title>x</title><main><img src='data:,'><input></main></html>")
+    page.evaluate(axe())
+    found = {v["id"] for v in page.evaluate("axe.run(document, {runOnly: ['wcag2a']})")["violations"]}
+    page.close()
+    assert {"image-alt", "label"} <= found
 
 
 @pytest.mark.parametrize("size", list(SIZES))
@@ -235,7 +139,7 @@ def test_a_protocol_from_invitation_to_export(studio, page_for, tmp_path, protoc
     check(page, f"{look}-3-guideline")
     page.click("a.main")
     for at in range(3):
-        page.wait_for_selector("#answers")
+        at_work(page)
         if at == 0:
             check(page, f"{look}-4-item")
         answer(page, size)
@@ -251,24 +155,9 @@ def test_a_protocol_from_invitation_to_export(studio, page_for, tmp_path, protoc
     assert mine == {f"{protocol}-{at}" for at in range(3)}
 
 
-def answer(page, size: str) -> None:
-    """Answer every open question: the first choice, by key or by touch."""
-    for _ in range(6):
-        if size == "desktop":
-            page.keyboard.press("1")
-        else:
-            page.locator(
-                ".question:not([hidden]):not(:has(input:checked)):has(input) .choice:not([hidden])"
-            ).first.tap()
-        saved(page)
-        if not page.locator(".question[data-required]:not([hidden]):not(:has(input:checked))").count():
-            return
-    raise AssertionError("questions do not end")
-
-
 @pytest.mark.parametrize("size", list(SIZES))
 @pytest.mark.parametrize("language", ["en", "ko"])
-def test_the_survey_and_its_withdrawal(studio, page_for, language, size):
+def test_the_survey_its_export_and_its_withdrawal(studio, page_for, tmp_path, language, size):
     look = f"tell-{language}-{size}"
     page = page_for(size, language)
     page.goto(studio.invite(f"tell-{language}", "participant"))
@@ -279,6 +168,7 @@ def test_the_survey_and_its_withdrawal(studio, page_for, language, size):
     check(page, f"{look}-1-guideline")
     page.click("a.main")
     page.wait_for_selector("#survey")
+    page.wait_for_load_state("load")
     check(page, f"{look}-2-survey")
     page.fill("[name=text0]", "Written before the tab was closed")
     page.wait_for_selector("#state:not(:empty)")
@@ -300,13 +190,21 @@ def test_the_survey_and_its_withdrawal(studio, page_for, language, size):
     page.click("main button.main")
     page.wait_for_selector("#completion")
     check(page, f"{look}-4-thanks")
+    assert handed_in(studio, f"tell-{language}", tmp_path / "before", look)
     page.goto(f"{studio.site}/withdraw")
     check(page, f"{look}-5-withdraw")
     page.fill("#code", code)
     page.click("main button.main")
     page.wait_for_selector("[role=status]")
     check(page, f"{look}-6-withdrawn")
+    assert not handed_in(studio, f"tell-{language}", tmp_path / "after", look)
     assert page.complaints == []
+
+
+def handed_in(studio, name: str, out: Path, word: str) -> bool:
+    """Whether an export holds a submission with this word in its posts."""
+    studio.run("export", name, "--out", str(out))
+    return any(word in submission.answers["posts"][0]["text"] for submission in read_export(out).submissions)
 
 
 def test_offline_answers_are_kept_and_arrive_once(studio, page_for, tmp_path):
@@ -317,7 +215,7 @@ def test_offline_answers_are_kept_and_arrive_once(studio, page_for, tmp_path):
     page.click("main button.main")
     page.click("[name=agree]")
     page.click("a.main")
-    page.wait_for_selector("#answers")
+    at_work(page)
     page.context.set_offline(True)
     page.keyboard.press("1")
     page.wait_for_selector("#state[data-now=offline]")
@@ -346,7 +244,7 @@ def test_keys_undo_and_help(studio, page_for):
     page.click("main button.main")
     page.click("[name=agree]")
     page.click("a.main")
-    page.wait_for_selector("#answers")
+    at_work(page)
     page.keyboard.press("?")
     assert page.is_visible("#keys")
     check(page, "keys-help")
@@ -395,7 +293,9 @@ def test_the_owners_pages(studio, page_for):
         page.click("text=한국어")
     page.goto(f"{studio.site}/s/perceive-en/dashboard")
     check(page, "owner-4-korean")
-    assert "일치도" in page.inner_text("main")
+    said = page.inner_text("main")
+    assert "일치도" in said and "평가자" in said
+    assert not re.search(r"annotator|active|undefined|resample|all answers", said)
     page.goto(f"{studio.site}/nowhere")
     check(page, "owner-5-nowhere")
     assert [c for c in page.complaints if "404" not in c] == []
@@ -412,7 +312,7 @@ def test_the_adjudicators_pages(studio, page_for):
         page.click("[name=agree]")
         page.click("a.main")
         for at in range(3):
-            page.wait_for_selector("#answers")
+            at_work(page)
             page.keyboard.press(key)
             saved(page)
             page.keyboard.press("Enter")

@@ -12,6 +12,7 @@ from studio.crowd import (
     Server,
     crowd,
     lost_and_doubled,
+    many,
     moments,
     offered,
     percentile,
@@ -45,22 +46,30 @@ def test_fifty_annotators_and_five_thousand_saves(server, tmp_path):
     token = prepare(server, tmp_path / "study")
     server.start()
     people = crowd(server, token, ANNOTATORS)
-
-    def work(person, number):
-        for at in range(SAVES // ANNOTATORS):
-            if at % 4 == 3:
-                person.next_item()
-            person.save()
-
-    together(people, work)
+    many(people, SAVES)
     assert sum(len(person.acknowledged) for person in people) == SAVES
     assert lost_and_doubled(server, people, tmp_path / "out") == (0, 0)
     assert "locked" not in server.log() and "Error" not in server.log()
-    latencies = offered(people, rate=50.0, seconds=10.0)
+    latencies = offered(people, rate=50.0, seconds=4.0)
     # The bar of 250 ms is for two idle cores and is measured by benchmarks/studio.py; here others work too,
     # so what is asked is that nothing is lost at that rate either.
-    assert len(latencies) == 500 and percentile(latencies, 0.95) < 60.0
+    assert len(latencies) == 200 and percentile(latencies, 0.95) < 60.0
     assert lost_and_doubled(server, people, tmp_path / "again") == (0, 0)
+
+
+def test_two_answers_at_the_same_moment_finish_the_item(server, tmp_path):
+    """Neither may take the item for unfinished because it did not see the other."""
+    token = prepare(server, tmp_path / "study", n_items=40)
+    server.start()
+    (person,) = crowd(server, token, 1)
+    given = ({"response": "sarcasm"}, {"context": "normal"})
+    for _ in range(40):
+        windows = [person.second_window() for _ in given]
+        together(windows, lambda window, number: window.save(answers=given[number]))
+        person.next_item()
+    person.close()
+    (status,) = server.command("status", "load")
+    assert [worker["done"] for worker in status["workers"]] == [40]
 
 
 def test_kill_nine_at_ten_random_moments(server, tmp_path):

@@ -180,12 +180,13 @@ def test_annotate_asks_about_an_explanation_only_where_there_is_one(site, items)
 
 def test_adjudication_decides_and_names_nobody(site, items, tmp_path):
     study = site.make("perceive", items(3), raters_per_item=2)
-    for value in ("sarcastic", "not sarcastic"):
-        client = site.person(study)
+    people = {"the-first-rater": "sarcastic", "the-second-rater": "not sarcastic"}
+    for name, value in people.items():
+        client = site.person(study, name=name)
         site.answer_all(client, study, lambda item, value=value: {"sarcastic": value})
     judge = site.person(study, role="adjudicator", name="the-judge")
     page = judge.get("/s/s/adjudicate").content.decode()
-    names = [member.pseudonym for member in study.members.all()] + ["p0", "p1"]
+    names = [member.pseudonym for member in study.members.all()] + list(people)
     assert page.count("/adjudicate/") == 3 and not any(name in page for name in names)
     pk = study.items.get(item_id="i1").pk
     case = judge.get(f"/s/s/adjudicate/{pk}/sarcastic").content.decode()

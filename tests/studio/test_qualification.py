@@ -46,6 +46,30 @@ def test_a_round_from_application_to_admission(site, items):
     assert site.open_item(people[1], study) == ""  # still waits
 
 
+def test_the_owner_decides_on_the_command_line(deadpan, site, items):
+    study = site.make("annotate", items(9), raters_per_item=2, settings={"qualification": 3})
+    people = [site.person(study) for _ in range(4)]
+    for number, client in enumerate(people):
+        site.answer_all(client, study, lambda item, n=number: SARCASM if n < 3 else ABNORMAL)
+    command = ("studio", "applicants", "s", "--home", site.home)
+    listed = deadpan(*command, "--json").json
+    assert [row["proposal"] for row in listed] == ["admit"] * 3 + ["not yet"]
+    assert {row["state"] for row in listed} == {"applicant"}
+    unknown = deadpan(*command, "--admit", "nobody")
+    assert unknown.status == 2 and "no applicant 'nobody'" in unknown.err
+    names = [site.member(client).pseudonym for client in people]
+    both = deadpan(*command, "--admit", names[0], "--refuse", names[0])
+    assert both.status == 2 and "choose one" in both.err
+    decided = deadpan(*command, "--admit-proposed", "--refuse", names[1], "--json").json
+    states = {row["pseudonym"]: row["state"] for row in decided}
+    assert [states[name] for name in names] == ["active", "refused", "active", "applicant"]
+    assert site.open_item(people[0], study).endswith("/4") and site.open_item(people[1], study) == ""
+    shown = deadpan(*command).out
+    assert names[3] in shown and "not yet" in shown
+    site.make("perceive", items(2), name="open")
+    assert "no qualification round" in deadpan("studio", "applicants", "open", "--home", site.home).err
+
+
 def test_small_studies_have_no_round_unless_asked(site, items):
     assert site.make("annotate", items(30), name="small").settings["qualification"] == 0
     asked = site.make("annotate", items(30), name="asked", settings={"qualification": 5})

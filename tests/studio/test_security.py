@@ -134,6 +134,41 @@ def test_imported_items_cannot_become_markup(site):
         assert "<script>alert" not in text and "<img src=x" not in text
 
 
+@pytest.mark.parametrize("protocol", ["categorise", "perceive", "audit", "choose", "quiz"])
+def test_no_part_of_an_item_can_become_markup(site, protocol):
+    """Whatever a protocol shows of an item, on its own page and to who decides between answers."""
+    n = {"choose": 2, "quiz": 6}.get(protocol, 0)
+    item = StudyItem(
+        "a",
+        Turn(ATTACK, ATTACK),
+        (Turn(ATTACK, ATTACK),),
+        options=tuple(f"{at}{ATTACK}" for at in range(n)),
+        shown=dict.fromkeys(("explanation", "rephrase", "original", "question"), ATTACK),
+        hidden={"label": True, "answer": 0, "category": ATTACK},
+    )
+    study = site.make(
+        protocol, [item], raters_per_item=2, settings={"context": "full"} if protocol == "perceive" else {}
+    )
+    from deadpan.studio.creation import protocol_of
+
+    question = protocol_of(study).questions(study.settings)[0]
+    pages = []
+    for at in range(2):
+        client = site.person(study)
+        address = site.open_item(client, study)
+        pages.append(client.get(address))
+        assert site.save(client, address, **{question.name: question.choices[at].value}).json()["complete"]
+    judge = site.person(study, role="adjudicator", name="judge")
+    pk = study.items.get().pk
+    pages += [judge.get("/s/s/adjudicate"), judge.get(f"/s/s/adjudicate/{pk}/{question.name}")]
+    pages.append(site.owner().get("/s/s/dashboard"))
+    assert [page.status_code for page in pages] == [200] * 5
+    for page in pages:
+        text = page.content.decode()
+        assert "<script>alert" not in text and "<img src=x" not in text
+    assert "&lt;script&gt;" in pages[0].content.decode()
+
+
 def test_survey_fields_cannot_become_markup(site):
     study = site.make("tell", settings={"minutes": 0.0, "crowd": True})
     client = site.person(study, role="participant")
@@ -194,6 +229,23 @@ def test_a_session_known_from_before_is_worth_nothing(site, study):
     assert client.session.session_key != planted
     stranger = site.client()
     stranger.cookies["sessionid"] = planted
+    assert stranger.get("/").status_code == 302
+
+
+def test_joining_and_leaving_change_the_session_too(site, study):
+    client = site.client()
+    client.get("/login")
+    session = client.session
+    session["planted"] = 1
+    session.save()
+    planted = session.session_key
+    client.cookies["sessionid"] = planted
+    site.person(study, client=client)
+    inside = client.session.session_key
+    assert inside != planted
+    client.post("/logout")
+    stranger = site.client()
+    stranger.cookies["sessionid"] = inside
     assert stranger.get("/").status_code == 302
 
 

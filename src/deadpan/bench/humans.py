@@ -5,18 +5,16 @@ from __future__ import annotations
 import csv
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from deadpan.bench.folder import PLAN, Plan, finish
+from deadpan.bench.folder import Plan, begin, finish
 from deadpan.bench.items import LETTERS, family
 from deadpan.bench.rows import Row
 from deadpan.bench.sets import ItemSet
 from deadpan.drops import Tally
 from deadpan.errors import DataError
-from deadpan.fields import encode
 from deadpan.records import Item, Judgment
-from deadpan.storage import write_json
 from deadpan.studies import read_export
 
 HUMAN = "human"
@@ -39,14 +37,15 @@ def read_answers(path: Path) -> list[Judgment]:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file)
             names = _columns(reader.fieldnames or [], path)
-            return [
-                Judgment(
-                    row[names["item_id"]], row[names["annotator"]], QUESTION, row[names["answer"]], 0.0, ""
-                )
-                for row in reader
-            ]
+            return [_judgment(row, names) for row in reader]
     except (UnicodeDecodeError, csv.Error) as bad:
         raise DataError(f"{path}: not a CSV of answers ({bad})") from None
+
+
+def _judgment(row: dict[str, str | None], names: dict[str, str]) -> Judgment:
+    """A line of a CSV; one that is too short has None for what it lacks."""
+    item, person, answer = (row[names[each]] or "" for each in ("item_id", "annotator", "answer"))
+    return Judgment(item, person, QUESTION, answer, 0.0, "")
 
 
 def _columns(found: Sequence[str], path: Path) -> dict[str, str]:
@@ -54,7 +53,8 @@ def _columns(found: Sequence[str], path: Path) -> dict[str, str]:
     for wanted, choices in COLUMNS.items():
         match = next((name for name in found if name.strip().lower() in choices), None)
         if match is None:
-            raise DataError(f"{path}: no column {wanted!r}; its columns are {', '.join(found) or 'none'}")
+            have = ", ".join(found) or "none"
+            raise DataError(f"{path}: no column named {' or '.join(choices)}; its columns are {have}")
         names[wanted] = match
     return names
 
@@ -74,23 +74,26 @@ def place_of_answer(item: Item, answer: str) -> int | None:
 def latest_answers(items: ItemSet, judgments: Iterable[Judgment], tally: Tally) -> dict[str, dict[str, int]]:
     """The last answer of every person to every item, by item; what does not fit is counted."""
     known = {item.id: item for item in items.items}
-    found: dict[str, dict[str, tuple[str, int]]] = defaultdict(dict)
+    found: dict[str, dict[str, tuple[str, int | None]]] = defaultdict(dict)
     for judgment in judgments:
         if judgment.item_id not in known:
             tally.drop("not_in_this_set", judgment.item_id)
             continue
         place = place_of_answer(known[judgment.item_id], judgment.answer)
-        if place is None:
+        earlier = found[judgment.item_id].get(judgment.annotator)
+        taken_back = earlier is not None and not judgment.answer.strip()
+        if place is None and not taken_back:
             tally.drop("no_option", judgment.item_id, judgment.answer)
             continue
-        earlier = found[judgment.item_id].get(judgment.annotator)
         if earlier is not None:
-            tally.drop("answered_again", judgment.item_id)
+            tally.drop("taken_back" if taken_back else "answered_again", judgment.item_id)
         if earlier is None or judgment.created_at >= earlier[0]:
             found[judgment.item_id][judgment.annotator] = (judgment.created_at, place)
-    return {
-        item: {person: place for person, (_, place) in answers.items()} for item, answers in found.items()
+    left = {
+        item: {person: place for person, (_, place) in answers.items() if place is not None}
+        for item, answers in found.items()
     }
+    return {item: answers for item, answers in left.items() if answers}
 
 
 def write_human_run(out: Path, items: ItemSet, judgments: Sequence[Judgment], tally: Tally) -> bool:
@@ -109,7 +112,7 @@ def write_human_run(out: Path, items: ItemSet, judgments: Sequence[Judgment], ta
         for person, place in sorted(answers.get(item.id, {}).items())
     ]
     plan = _plan(items, len(people), len(rows))
-    write_json(out / PLAN, encode(plan))
+    begin(out, plan)
     return finish(out, plan, rows)
 
 
@@ -179,6 +182,14 @@ def agree(
         why = _why_not(n, least, agreed, right, threshold)
         found.append(ItemAgreement(item.id, n, agreed, right, not why, why))
     return found
+
+
+def kept_items(items: ItemSet, found: Sequence[ItemAgreement]) -> list[Item]:
+    """The items people agree on; one that lost its twin stands alone, so that the set stays sound."""
+    names = {each.item for each in found if each.kept}
+    kept = [item for item in items.items if item.id in names]
+    sizes = Counter(item.pair_id for item in kept)
+    return [item if sizes[item.pair_id] > 1 else replace(item, pair_id="") for item in kept]
 
 
 def _why_not(n: int, least: int, agreed: float, right: float, threshold: float) -> str:

@@ -13,14 +13,13 @@ import click
 from deadpan.cli.output import emit, json_option, seed_option, table
 from deadpan.cli.studio_files import backup, export, import_, release, restore
 from deadpan.cli.studio_home import actor, find_study, home_option, name_argument, open_home
+from deadpan.cli.studio_people import applicants, invite
 from deadpan.errors import ConfigError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from deadpan.studies import Study, StudyItem
-
-ROLES = ("annotator", "adjudicator", "participant", "owner")
 
 
 @click.group()
@@ -153,28 +152,6 @@ def serve(
 
 
 @studio.command()
-@name_argument
-@click.option("--role", default="annotator", show_default=True, type=click.Choice(ROLES))
-@click.option(
-    "--uses", default=1, show_default=True, type=click.IntRange(1, 10_000), help="For how many people."
-)
-@click.option("--days", default=30, show_default=True, type=click.IntRange(1, 365), help="How long it works.")
-@click.option(
-    "--site", default="http://127.0.0.1:8000", show_default=True, help="Where the studio is served."
-)
-@home_option
-@json_option
-def invite(name: str, role: str, uses: int, days: int, site: str, home: Path, as_json: bool) -> None:
-    """A link that lets people into a study. It is shown once: only its hash is kept."""
-    study = find_study(home, name)
-    from deadpan.studio.invites import make_invite
-
-    token = make_invite(study, role, uses, datetime.now(UTC), actor(), days)
-    link = f"{site.rstrip('/')}/join/{token}"
-    emit(as_json, {"link": link, "role": role, "uses": uses}, lambda out: out.print(link, soft_wrap=True))
-
-
-@studio.command()
 @click.argument("name", required=False)
 @home_option
 @json_option
@@ -260,5 +237,5 @@ def _plain(cell: Any) -> Any:
     return cell.as_dict() if hasattr(cell, "as_dict") else cell
 
 
-for _command in (import_, export, release, backup, restore):
+for _command in (invite, applicants, import_, export, release, backup, restore):
     studio.add_command(_command)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -116,6 +117,7 @@ def release(
             "Pseudonyms new in this release; demographics in groups of five or more; withdrawals applied."
         ),
         known_limits=("Labels are opinions of a few people; see judgments.parquet for each.",),
+        published=datetime.now(UTC).date().isoformat(),
     )
     sizes, tally = release_study(study, out, facts, mode)
 

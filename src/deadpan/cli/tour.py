@@ -26,6 +26,7 @@ STOPS = {
     "a corpus from dumps": "deadpan.cli.stops.corpus:stop",
     "the shipped detector": "deadpan.cli.stops.detect:stop",
     "writing dialogues": "deadpan.cli.stops.generate:stop",
+    "people": "deadpan.cli.stops.studio:stop",
     "SarcBench": "deadpan.cli.stops.bench:stop",
 }
 """Every capability's stop, in the order of the data's life: a section of the page, rows of the table."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models import F
 
 from deadpan.errors import DataError
@@ -65,6 +65,7 @@ def save(
     questions = questions_of(assignment, study)
     try:
         with transaction.atomic():
+            _hold(assignment)
             # One query for all that is known of this item: a save is what people wait for.
             past = list(_rows(assignment.member_id, assignment.item.pk).values_list(*PAST))
             if any(row[3] == key for row in past):
@@ -78,6 +79,16 @@ def save(
     except IntegrityError:  # the same key, at the same moment, from another thread: it is saved
         return _as_it_is(assignment, questions)
     return Saved(after, complete, True)
+
+
+def _hold(assignment: Any) -> None:
+    """Let two answers that arrive at the same moment wait for each other: the later sees the earlier.
+
+    In SQLite one transaction that writes waits for the other anyway.
+    """
+    if connection.features.has_select_for_update:
+        held = Assignment.objects.select_for_update().filter(pk=assignment.pk)
+        assignment.state = held.values_list("state", flat=True).get()
 
 
 def _as_it_is(assignment: Any, questions: Sequence[Question]) -> Saved:

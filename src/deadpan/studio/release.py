@@ -78,11 +78,12 @@ def _examples(study: Any, tally: Tally, renamed: Callable[[str], str]) -> Iterat
         raise ConfigError("a quiz has scores, not labels: use deadpan studio export for the human row")
     final: dict[str, dict[str, str]] = {}
     for label in valid_labels(labels(study), tally):
-        if label.value is not None:
+        # A tie nobody decided stays open: the card promises the majority or an adjudicator's word.
+        if label.value is not None and label.method in ("majority", "adjudicated"):
             final.setdefault(label.item_id, {})[label.question] = label.value
     for item in study.items.filter(kind=MAIN).order_by("position"):
         if item.item_id not in final:
-            tally.drop("no_label", item.item_id)
+            tally.drop("no_majority", item.item_id)
             continue
         yield from _judged(study, item, final[item.item_id], tally)
 
@@ -119,7 +120,7 @@ def _judged(study: Any, item: Any, values: Mapping[str, str], tally: Tally) -> I
         return
     value = values.get("sarcastic") or values.get("response")
     if value is None:
-        tally.drop("no_label", item.item_id)
+        tally.drop("no_majority", item.item_id)
         return
     yield replace(base, label=value in ("sarcastic", "sarcasm"))
 

@@ -9,7 +9,17 @@ from typing import Any
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 
-from deadpan.studio.models import ADJUDICATOR, ANNOTATOR, OWNER, PARTICIPANT, WITHDRAWN, Member, Study
+from deadpan.studio.models import (
+    ADJUDICATOR,
+    ANNOTATOR,
+    OWNER,
+    PARTICIPANT,
+    REFUSED,
+    WITHDRAWN,
+    Assignment,
+    Member,
+    Study,
+)
 
 View = Callable[..., HttpResponse]
 
@@ -36,6 +46,34 @@ def for_members(*roles: str) -> Callable[[View], View]:
 
 for_workers = for_members(ANNOTATOR, PARTICIPANT)
 for_adjudicators = for_members(ADJUDICATOR)
+
+
+def for_holders(view: View) -> View:
+    """Only for whom the item was given to; the view gets it as `request.assignment`. One query finds
+    everything, because this stands before every save."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+        found = Assignment.objects.filter(
+            member__study__slug=slug, member__person=request.user, number=number
+        ).select_related("item", "member__study")
+        assignment = found.first()
+        if assignment is None or not _at_work(assignment.member):
+            raise Http404
+        request.assignment, request.member, request.study = (
+            assignment,
+            assignment.member,
+            assignment.member.study,
+        )
+        return view(request, number)
+
+    entered: View = login_required(guarded)
+    return entered
+
+
+def _at_work(member: Any) -> bool:
+    here = member.role in (ANNOTATOR, PARTICIPANT) and member.state not in (WITHDRAWN, REFUSED)
+    return here and member.consented_at is not None
 
 
 def for_owners(view: View) -> View:

@@ -93,8 +93,8 @@ def _people(counted: Progress) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (
             worker.name,
-            worker.role,
-            worker.state,
+            _(worker.role),
+            _(worker.state),
             worker.done,
             f"{worker.hours:.2f}",
             f"{worker.owed:.2f} {counted.currency}".strip() if worker.owed is not None else None,

@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from django.db import DatabaseError
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
@@ -28,7 +28,7 @@ from deadpan.studio.models import (
     Judgment,
     Member,
 )
-from deadpan.studio.roles import for_workers
+from deadpan.studio.roles import for_holders, for_workers
 from deadpan.studio.withdrawal import consent
 
 CODE = "withdrawal_code"
@@ -91,18 +91,10 @@ def guideline(request: HttpRequest) -> HttpResponse:
     return render(request, "studio/guideline.html", context)
 
 
-def _assignment(request: HttpRequest, number: int) -> Any:
-    found = Assignment.objects.filter(member=request.member, number=number).select_related("item").first()
-    if found is None or request.member.consented_at is None or request.member.state == REFUSED:
-        raise Http404
-    return found
-
-
-@for_workers
+@for_holders
 def item(request: HttpRequest, number: int) -> HttpResponse:
     """One item, with what this person has answered so far and nothing of what others have."""
-    assignment = _assignment(request, number)
-    study = request.study
+    assignment, study = request.assignment, request.study
     screen = protocol_of(study).screen(assignment.item, study.settings, journal.order_for(assignment))
     answers = journal.current(request.member.pk, assignment.item.pk)
     done, total = _place(request.member, study)
@@ -143,17 +135,16 @@ def _minutes_left(member: Any, done: int, total: int) -> int | None:
     return math.ceil(spent / done * (total - done) / 60) if spent else None
 
 
-@for_workers
+@for_holders
 @require_POST
 def store(request: HttpRequest, number: int) -> HttpResponse:
     """Save answers. What is acknowledged here is on the disk."""
     wants_json = request.content_type == "application/json"
     try:
         told = _told(request, wants_json)
-        assignment = _assignment(request, number)
         if not request.study.is_open:
             raise DataError(_("The study is closed. Nothing was changed."))
-        saved = journal.save(assignment, request.study, now=timezone.now(), **told)
+        saved = journal.save(request.assignment, request.study, now=timezone.now(), **told)
     except DataError as wrong:
         if wants_json:
             return JsonResponse({"error": str(wrong)}, status=400)
