@@ -13,6 +13,7 @@ from deadpan.bench.export import export_set
 from deadpan.bench.folder import read_run
 from deadpan.bench.rows import Row, write_rows
 from deadpan.bench.run import run_models
+from deadpan.bench.sets import open_set
 from deadpan.errors import ConfigError, DataError
 from deadpan.records import Item
 from deadpan.storage import read_records
@@ -38,8 +39,9 @@ def test_rows_come_back(rows, tmp_path, suffix):
 def test_rows_of_a_private_set_tell_nothing(rows, tmp_path, suffix):
     write_rows(tmp_path / f"rows{suffix}", rows, public=False)
     text = (tmp_path / f"rows{suffix}").read_text(encoding="utf-8-sig")
-    for secret in ("i0-0", "Final Answer", "ABCDEF", "p0"):
+    for secret in ("i0-0", "Final Answer", "ABCDEF", "p0", "correct"):
         assert secret not in text
+    assert "intended_meaning" in text
 
 
 def test_an_unknown_format_is_refused(rows, tmp_path):
@@ -67,3 +69,20 @@ def test_a_private_set_is_never_exported(tmp_path):
     with pytest.raises(DataError, match="only public sets"):
         export_set(small_set(visibility="private"), tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.slow
+def test_hugging_face_s_own_library_loads_the_folder(tmp_path, monkeypatch):
+    for name in ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE"):
+        monkeypatch.setenv(name, "1")
+    datasets = pytest.importorskip("datasets")
+    public = open_set("public")
+    export_set(public, tmp_path / "out")
+
+    def load(*config):
+        folder = str(tmp_path / "out" / "hf")
+        return datasets.load_dataset(folder, *config, split="test", cache_dir=str(tmp_path / "cache"))
+
+    assert {*load()["id"]} == {item.id for item in public.items}
+    korean = [item for item in public.items if item.language == "ko"]
+    assert [row["options"][row["answer"]] for row in load("ko")] == [i.options[i.answer] for i in korean]

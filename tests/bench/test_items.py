@@ -39,6 +39,8 @@ def test_items_come_from_toml_too(tmp_path):
         ({"answer": 6}, "answer 6"),
         ({"answer": "B"}, "answer: expected int"),
         ({"utterance": " "}, "utterance is empty"),
+        ({"id": "../../elsewhere"}, "use letters, digits"),
+        ({"language": "en/../x"}, "a code such as en"),
         ({"colour": "red"}, "unknown field 'colour'"),
         ({"checks": {"safe": "yes"}}, "neither true nor false"),
         ({"checks": {"save": True}}, "did you mean 'safe'"),
@@ -51,6 +53,12 @@ def test_a_bad_item_is_named_with_its_line(tmp_path, change, said):
     with pytest.raises(DataError, match=r"s\.jsonl:2") as raised:
         read_items(path)
     assert said in str(raised.value)
+
+
+def test_a_line_nested_without_end_is_no_item(tmp_path):
+    (tmp_path / "s.jsonl").write_text("[" * 100_000)
+    with pytest.raises(DataError, match=r"s\.jsonl:1: not a JSON line"):
+        read_items(tmp_path / "s.jsonl")
 
 
 def test_a_cut_off_file_says_where(tmp_path):

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bench_items import small_set
-from deadpan.bench.judge import RUBRIC_TEXT, judge_prompt, read_mark
+from deadpan.bench.judge import judge_prompt, read_mark
 from deadpan.bench.open_track import Explanation, read_people, score_open
 from deadpan.errors import DataError
 
@@ -26,7 +26,6 @@ def test_the_judge_reads_the_reference_and_an_explanation_on_one_line():
     shown = judge_prompt(SET.items[0], "It rains.\n\nMark: 2")
     assert SET.items[0].options[0] in shown
     assert "Explanation to mark: It rains. Mark: 2\n" in shown
-    assert "{explanation}" in RUBRIC_TEXT
 
 
 def marked(similarity, judge, people):

@@ -52,7 +52,7 @@ def test_what_is_cut_off_to_the_end_is_truncated_and_not_silently_right(tmp_path
     run = go(Scripted(lambda q, limit, n: Reply("So, hm", "max_tokens", "m", 1, limit)), tmp_path)
     assert run.complete
     scores = score_run(run)
-    assert (scores.truncated, scores.avg.value) == (1.0, 0.0)
+    assert (scores.truncated, scores.unread, scores.avg.value) == (1.0, 0.0, 0.0)
     assert run.rows[0].max_tokens == 2048
 
 
@@ -84,6 +84,47 @@ def test_nothing_is_asked_again_of_a_whole_run(tmp_path):
     again = Scripted(right)
     assert go(again, tmp_path).complete
     assert again.asked == []
+
+
+def test_a_model_that_has_answered_everything_need_not_be_there(tmp_path, monkeypatch):
+    journal = go(Scripted(right), tmp_path).path / JOURNAL
+    monkeypatch.setattr("deadpan.bench.run.connect", gone := Gone())
+    [(_, complete)] = run_models([MODEL], job(SET), tmp_path)
+    assert complete
+    assert gone.called == []
+    # The journal says what was answered, whatever the stored rows still claim.
+    journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:-1]))
+    with pytest.raises(ModelError, match="not there"):
+        run_models([MODEL], job(SET), tmp_path)
+    assert gone.called == [MODEL]
+
+
+def test_what_is_connected_is_what_is_still_asked(tmp_path, monkeypatch):
+    go(Scripted(right), tmp_path)
+    monkeypatch.setattr("deadpan.bench.run.connect", gone := Gone(but="openai/gpt-5"))
+    found = run_models([MODEL, "openai/gpt-5"], job(SET), tmp_path, clock=FAST)
+    assert [complete for _, complete in found] == [True, True]
+    assert gone.called == ["openai/gpt-5"]
+
+
+class Gone:
+    """Every model is away but one."""
+
+    def __init__(self, but=""):
+        self.but, self.called = but, []
+
+    def __call__(self, name, sampling):
+        self.called.append(name)
+        if name != self.but:
+            raise ModelError(f"{name} is not there")
+        return Scripted(right)
+
+
+def test_a_run_names_the_inspect_that_asked(tmp_path):
+    version = pytest.importorskip("inspect_ai").__version__
+    assert go(Scripted(right), tmp_path).plan.inspect == version
+    [(folder, _)] = run_models(["baseline/first"], job(SET), tmp_path)
+    assert read_run(folder).plan.inspect == ""
 
 
 def test_a_line_cut_in_two_by_a_kill_is_asked_again_and_only_that(tmp_path):
@@ -166,7 +207,23 @@ def test_a_hopeless_error_stops_the_run_and_keeps_what_was_answered(tmp_path):
 def test_money_has_a_limit(tmp_path):
     with pytest.raises(CostLimit, match="max-cost"):
         go(Scripted(right), tmp_path, job(SET, max_cost=0.001))
+    again = Scripted(right)
+    with pytest.raises(CostLimit, match="max-cost"):  # what was spent before counts too
+        go(again, tmp_path, job(SET, max_cost=0.001))
+    assert again.asked == []
     assert go(Scripted(right), tmp_path, job(SET)).complete
+    assert go(Scripted(right), tmp_path, job(SET, max_cost=0.001)).complete, "nothing left to pay for"
+
+
+def test_the_money_of_a_finished_model_counts_for_the_others(tmp_path):
+    go(Scripted(right), tmp_path)
+    other = Scripted(right)
+    with pytest.raises(CostLimit):
+        run_models(
+            [MODEL, "openai/gpt-5"], job(SET, max_cost=0.001), tmp_path, clock=FAST,
+            answerers={"openai/gpt-5": other},
+        )  # fmt: skip
+    assert other.asked == []
 
 
 def test_an_unknown_price_is_unknown_not_free(tmp_path):
@@ -196,3 +253,4 @@ def test_a_model_named_twice_and_an_unknown_baseline_are_refused(tmp_path):
 def test_the_journal_of_a_private_run_is_for_its_owner(tmp_path):
     run = go(Scripted(right), tmp_path, job(small_set(visibility="private")))
     assert (run.path / JOURNAL).stat().st_mode & 0o077 == 0
+    assert run.path.stat().st_mode & 0o077 == 0, "its rows hold answers too"

@@ -134,7 +134,8 @@ def test_a_rerun_fills_gaps_and_never_replaces_an_answer(tmp_path):
     assert complete
     merged = read_run(tmp_path / "both")
     assert {row.run for row in merged.rows if not row.correct} == {3}
-    assert sum(sources.values()) == 72
+    assert sources == {early.path.as_posix(): 24, late.path.as_posix(): 48}
+    assert {row.source for row in merged.rows if row.run == 3} == {early.path.as_posix()}
     assert score_run(merged).avg.value == pytest.approx(2 / 3)
     with pytest.raises(DataError, match="not empty"):
         merge_runs([early, late], tmp_path / "both")
@@ -144,6 +145,14 @@ def test_other_questions_are_not_merged(tmp_path):
     one, other = run(tmp_path / "a", "openai/m", right), run(tmp_path / "b", "openai/m", right, runs=2)
     with pytest.raises(DataError, match=r"differs from .* in runs"):
         merge_runs([one, other], tmp_path / "c")
+    with pytest.raises(DataError, match="given twice"):
+        merge_runs([one, one], tmp_path / "c")
+    assert not (tmp_path / "c").exists()
+
+
+def test_a_run_named_twice_counts_once(tmp_path):
+    one = run(tmp_path / "a", "openai/m", right)
+    assert [each.path for each in find_runs([tmp_path / "a", one.path])] == [one.path]
 
 
 def test_a_folder_without_runs_says_what_to_give(tmp_path):

@@ -66,6 +66,8 @@ def test_the_page_says_what_it_must(runs, tmp_path):
     item = (tmp_path / "site" / "items" / "i0-0.html").read_text(encoding="utf-8")
     assert "✓ the answer" in item
     assert "its twin" in item
+    assert "67 % of models’ answers right" in item
+    assert item.count("67 % of models’ answers<") == 1, "people and baselines are not models"
 
 
 def test_incomplete_and_partial_runs_stay_off(runs, tmp_path):
@@ -96,6 +98,14 @@ def test_nothing_of_a_private_set_is_shown(tmp_path):
     for secret in (b"Lovely", b"i0-0", b"Final Answer: A"):
         assert secret not in text, secret
     assert {path.name for path in files} == {"index.html", "scores.json", "manifest.json"}
+
+
+def test_a_site_leaves_no_page_of_an_earlier_one_behind(runs, tmp_path):
+    write_site(find_runs([runs]), tmp_path / "site", SET)
+    write_site(find_runs([runs]), tmp_path / "site", None)
+    assert not list((tmp_path / "site" / "items").glob("*.html"))
+    assert {path.name for path in (tmp_path / "site" / "data").iterdir()} == {"scores.json"}
+    assert "items/" not in (tmp_path / "site" / "index.html").read_text(), "no link leads nowhere"
 
 
 def test_names_cannot_become_markup(tmp_path):

@@ -83,8 +83,10 @@ def read_calls(path: Path) -> list[Call]:
             continue
         try:
             calls.append(decode(json.loads(line), Call))
-        except (ValueError, TypeError) as bad:
-            raise DataError(f"{path}:{number}: not a line of a run's journal ({bad}); is it whole?") from None
+        except (ValueError, TypeError, RecursionError) as bad:
+            raise DataError(
+                f"{path}:{number}: not a line of a run's journal ({bad}); take it out to have it asked again"
+            ) from None
     return calls
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from os.path import commonpath
 from typing import Any
 
 import numpy as np
 
 from deadpan.bench.folder import RunFolder
-from deadpan.bench.scores import Answered, answered
+from deadpan.bench.scores import Answered, answered, kind_of
 from deadpan.errors import ConfigError, DataError
 from deadpan.fields import encode
 from deadpan.stats import LEVEL, Interval, McNemar, cluster_codes, holm, mcnemar
@@ -54,6 +55,22 @@ def check_same(runs: Sequence[RunFolder]) -> None:
                 f"{run.path} answers {run.plan.set} ({run.plan.set_hash[:12]}), {runs[0].path} answers "
                 f"{one.set} ({one.set_hash[:12]}): compare runs of one set version"
             )
+    prompts = {run.plan.prompt: run for run in runs if kind_of(run.plan.model) != "human"}
+    if len(prompts) > 1:
+        (first, run), (second, other) = list(prompts.items())[:2]
+        raise DataError(
+            f"{run.path} was asked by prompt {first}, {other.path} by {second}: compare runs of one prompt"
+        )
+
+
+def names_of(runs: Sequence[RunFolder]) -> list[str]:
+    """The runs by model; by folder, where one model was run more than once."""
+    names = [run.plan.model for run in runs]
+    if len(set(names)) == len(names):
+        return names
+    paths = [run.path.resolve() for run in runs]
+    above = commonpath(paths)
+    return [path.relative_to(above).as_posix() for path in paths]
 
 
 def compare_runs(runs: Sequence[RunFolder], seed: int = 0) -> list[Pairing]:
@@ -61,9 +78,7 @@ def compare_runs(runs: Sequence[RunFolder], seed: int = 0) -> list[Pairing]:
     check_same(runs)
     if len(runs) < 2:
         raise ConfigError("a comparison needs two runs: give two folders, or one with two runs in it")
-    names = [run.plan.model for run in runs]
-    if len(set(names)) < len(names):
-        names = [str(run.path) for run in runs]
+    names = names_of(runs)
     asked = [
         {each.item: each for each in answered([row for row in run.rows if not row.error])} for run in runs
     ]

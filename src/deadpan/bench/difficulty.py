@@ -42,6 +42,7 @@ def item_facts(runs: Sequence[RunFolder]) -> list[ItemFacts]:
     found = []
     for at, item in enumerate(shared):
         column, first = right[:, at], asked[0][item]
+        apart = _correlation(column, totals - column)
         wrong = [
             letter
             for each in asked
@@ -54,20 +55,21 @@ def item_facts(runs: Sequence[RunFolder]) -> list[ItemFacts]:
                 item,
                 first.category,
                 float(column.mean()),
-                _correlation(column, totals - column),
-                _state(column),
+                apart,
+                _state(column, apart),
                 tempting,
             )
         )
     return found
 
 
-def _state(column: np.ndarray[tuple[int], np.dtype[np.float64]]) -> str:
+def _state(column: np.ndarray[tuple[int], np.dtype[np.float64]], apart: float | None) -> str:
+    """In a word; what stronger models get wrong more often may have a wrong key."""
     if (column == 1).all():
         return "dead: all right"
     if (column == 0).all():
         return "dead: all wrong"
-    return "separates"
+    return "backwards" if apart is not None and apart < 0 else "separates"
 
 
 def _correlation(

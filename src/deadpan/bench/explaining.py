@@ -6,14 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from deadpan.bench.baselines import PREFIX
 from deadpan.bench.calls import read_calls
-from deadpan.bench.folder import JOURNAL, read_run, slug
-from deadpan.bench.judge import RUBRIC, judge_question, read_mark
+from deadpan.bench.folder import JOURNAL, keep_close, read_run, slug
+from deadpan.bench.judge import judge_question, read_mark
 from deadpan.bench.open_track import Explanation, Key, mark_similarity
-from deadpan.bench.prompts import EXPLAIN
+from deadpan.bench.prompts import EXPLAIN, RUBRIC
 from deadpan.bench.run import Job, State, run_models
-from deadpan.errors import DataError
-from deadpan.storage import write_records
+from deadpan.errors import ConfigError, DataError
+from deadpan.storage import write_manifest, write_records
 
 EXPLANATIONS = "explanations.jsonl"
 Watch = Callable[[Sequence[State]], None]
@@ -28,6 +29,9 @@ def explain(
     watch: Watch | None = None,
 ) -> list[Explanation]:
     """Ask one model, mark by vectors, by the judge if one is named, and by people if they did."""
+    for name in (model, judge):
+        if name.startswith(PREFIX):
+            raise ConfigError(f"{name} only chooses letters: name a model that writes")
     asked = replace(job, prompt=EXPLAIN)
     seen = watch or (lambda states: None)
     [(folder, complete)] = run_models([model], asked, out / "explain", watch=seen)
@@ -36,12 +40,26 @@ def explain(
     texts = _texts(folder)
     marked = mark_similarity(job.set, texts)
     if judge:
-        marks = _judge(judge, model, texts, job, out, seen)
+        marks = _judge(judge, model, texts, _paid(job, folder), out, seen)
         marked = [replace(each, judge=marks.get((each.item, each.run))) for each in marked]
     if people:
         marked = [replace(each, people=people.get((each.item, each.run))) for each in marked]
-    write_records(out / slug(model) / EXPLANATIONS, marked, Explanation)
+    written = out / slug(model)
+    keep_close(written, job.set.visibility)
+    write_records(written / EXPLANATIONS, marked, Explanation)
+    config = {"model": model, "judge": judge, "rubric": RUBRIC if judge else "", "prompt": EXPLAIN}
+    config |= {"set": job.set.label, "set_hash": job.set.hash}
+    counts = {"explanations": len(marked), "marked by people": sum(e.people is not None for e in marked)}
+    write_manifest(written, command="bench explain", config=config, seed=job.sampling.seed, counts=counts)
     return marked
+
+
+def _paid(job: Job, folder: Path) -> Job:
+    """The job with what the explanations cost taken out of its limit: the judge gets the rest."""
+    if job.max_cost is None:
+        return job
+    spent = sum(call.cost or 0.0 for call in read_calls(folder / JOURNAL))
+    return replace(job, max_cost=max(0.0, job.max_cost - spent))
 
 
 def _texts(folder: Path) -> dict[Key, str]:

@@ -107,7 +107,7 @@ def _harness_readme(items: ItemSet, languages: Sequence[str]) -> str:
 Run inside this folder, since the tasks name their data by file:
 
     lm_eval --include_path . --tasks {tasks} --model local-chat-completions \\
-      --model_args model=NAME,base_url=URL --apply_chat_template
+      --model_args model=NAME,base_url=http://HOST/v1/chat/completions --apply_chat_template
 
 The harness keeps no stop reasons, so an answer that was cut off counts as wrong without a word: the limit
 here is 512 tokens for that reason. `deadpan bench run` asks again with a larger limit and counts it.
@@ -150,10 +150,12 @@ def facts_of(items: ItemSet, languages: Sequence[str]) -> DataFacts:
 
 def _card(items: ItemSet, by_language: dict[str, list[Item]]) -> str:
     facts = facts_of(items, list(by_language))
-    configs = [
+    configs: list[dict[str, Any]] = [
         {"config_name": language, "data_files": [{"split": "test", "path": f"data/{language}.parquet"}]}
         for language in by_language
     ]
+    every = {"config_name": "all", "default": True}
+    configs.insert(0, {**every, "data_files": [{"split": "test", "path": "data/*.parquet"}]})
     front = {
         "pretty_name": facts.title,
         "language": list(facts.language),

@@ -79,8 +79,16 @@ FREE_TO_CHANGE = ("price", "inspect")
 
 def begin(path: Path, plan: Plan) -> None:
     """Write the plan, unless it is there already."""
+    keep_close(path, plan.visibility)
     if not (path / PLAN).exists():
         write_json(path / PLAN, encode(plan))
+
+
+def keep_close(path: Path, visibility: str) -> None:
+    """Make a folder; what tells a set that is not public is for its owner's eyes."""
+    path.mkdir(parents=True, exist_ok=True)
+    if visibility != "public":
+        path.chmod(0o700)
 
 
 def check_free(path: Path, plan: Plan) -> None:
@@ -108,11 +116,14 @@ def read_plan(path: Path) -> Plan:
     try:
         return decode(read_json(path / PLAN), Plan)
     except (TypeError, ValueError) as bad:
-        raise DataError(f"{path / PLAN}: not the plan of a run ({bad})") from None
+        raise DataError(
+            f"{path / PLAN}: not the plan of a run ({bad}); give what `deadpan bench run` wrote"
+        ) from None
 
 
 def finish(path: Path, plan: Plan, rows: Sequence[Row]) -> bool:
     """Write the rows; the manifest, which makes a run complete, only if every row has its answer."""
+    keep_close(path, plan.visibility)
     manifest_path(path).unlink(missing_ok=True)
     write_records(path / ROWS, rows, Row)
     complete = _whole(plan, rows)
@@ -153,14 +164,18 @@ def _whole(plan: Plan, rows: Sequence[Row]) -> bool:
 
 
 def find_runs(paths: Sequence[Path]) -> list[RunFolder]:
-    """The runs in some folders, each a run itself or a folder of runs."""
-    found = []
+    """The runs in some folders, each a run or a folder of runs; one that is named twice counts once."""
+    folders: dict[Path, Path] = {}
     for path in paths:
         if not path.is_dir():
             raise DataError(f"{path}: no such folder; give what `deadpan bench run --out` wrote")
         plans = sorted(path.rglob(PLAN))
         if not plans:
             raise DataError(f"{path}: no run in it (no {PLAN}); give what `deadpan bench run --out` wrote")
-        runs = [read_run(plan.parent) for plan in plans]
-        found += [run for run in runs if run.plan.choices]
+        for plan in plans:
+            folders.setdefault(plan.parent.resolve(), plan.parent)
+    runs = [read_run(folder) for folder in folders.values()]
+    found = [run for run in runs if run.plan.choices]
+    if not found:
+        raise DataError(f"{paths[0]}: explanations and marks only; give runs that `deadpan bench run` wrote")
     return found

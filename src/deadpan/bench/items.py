@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -33,6 +34,9 @@ CHECKS = (
 )
 """The quality checklist: every item answers every one of them."""
 
+ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]+)?")
+
 
 def family(item: Item) -> str:
     """What counts as one question: a minimal pair, or the item itself."""
@@ -50,6 +54,10 @@ def item_from(value: Any) -> Item:
     for name in ("id", "version", "utterance", "question"):
         if not getattr(item, name).strip():
             raise DataError(f"{name} is empty: every item needs one")
+    if not ID.fullmatch(item.id):
+        raise DataError(f"item {item.id!r}: its id becomes a file's name; use letters, digits, . _ and -")
+    if not LANGUAGE.fullmatch(item.language):
+        raise DataError(f"item {item.id!r} has language {item.language!r}: give a code such as en or ko")
     if len(item.options) != OPTIONS:
         raise DataError(f"item {item.id!r} has {len(item.options)} options: give exactly {OPTIONS}")
     if any(not option.strip() for option in item.options):
@@ -96,7 +104,7 @@ def items_from_bytes(raw: bytes, path: Path) -> list[Item]:
         except DataError as bad:
             raise DataError(f"{place}: {bad}") from None
     if not items:
-        raise DataError(f"{path}: no items in it")
+        raise DataError(f"{path}: no items in it: see `deadpan bench schema`")
     return items
 
 
@@ -105,7 +113,7 @@ def _json_values(text: str, path: Path) -> Iterable[tuple[str, Any]]:
         if line.strip():
             try:
                 yield f"{path}:{number}", json.loads(line)
-            except ValueError as bad:
+            except (ValueError, RecursionError) as bad:
                 raise DataError(f"{path}:{number}: not a JSON line ({bad}); is the file whole?") from None
 
 

@@ -5,35 +5,16 @@ from __future__ import annotations
 import re
 
 from deadpan.bench.asking import Question
+from deadpan.bench.prompts import RUBRIC, TEMPLATES
 from deadpan.records import Item
 
-RUBRIC = "rubric/1"
-RUBRIC_TEXT = """You mark whether an explanation of a remark gets its meaning right.
-
-{context}
-
-{speaker}: "{utterance}"
-
-Question: {question}
-
-Reference answer: {reference}
-
-Explanation to mark: {explanation}
-
-Marks:
-2 - says what the reference says, in whatever words, and nothing that contradicts it
-1 - part of it: the right direction, but the target, the reason or the attitude is missing or vague
-0 - another meaning, the literal meaning where the reference is not literal, or no answer
-
-Reply with one line and nothing else, N being the mark:
-Mark: N"""
 PASS = 2
 """The mark that counts as right."""
 
 
 def judge_prompt(item: Item, explanation: str) -> str:
     """What the judge reads. The explanation stands between its own lines, so it cannot pose as the rubric."""
-    return RUBRIC_TEXT.format(
+    return TEMPLATES[RUBRIC, "en"].format(
         context="\n".join(turn.text for turn in item.context),
         speaker=item.speaker or "The speaker",
         utterance=item.utterance,

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from deadpan.bench.folder import PLAN, RunFolder, finish
+from deadpan.bench.folder import RunFolder, begin, finish
 from deadpan.bench.rows import Row
 from deadpan.errors import DataError
 from deadpan.fields import encode
-from deadpan.storage import write_json
 
 SAME = ("model", "set", "set_hash", "items", "runs", "prompt", "temperature", "top_p", "seed", "shuffle")
 """What runs that are joined must have in common. Limits may differ: larger ones are why people rerun."""
@@ -28,8 +27,9 @@ def merge_runs(runs: Sequence[RunFolder], out: Path) -> tuple[bool, dict[str, in
         raise DataError(f"{out}: not empty; name another --out")
     kept: dict[tuple[str, int], Row] = {}
     for run in runs:
+        # The whole path: reruns of one model have folders of one name.
         for row in run.rows:
-            key, named = (row.item, row.run), replace(row, source=row.source or run.path.name)
+            key, named = (row.item, row.run), replace(row, source=row.source or run.path.as_posix())
             if key not in kept or _open(kept[key]) > _open(named):
                 kept[key] = named
     plan = runs[0].plan
@@ -37,7 +37,7 @@ def merge_runs(runs: Sequence[RunFolder], out: Path) -> tuple[bool, dict[str, in
     rows = sorted(kept.values(), key=lambda row: (order[row.item], row.run))
     limits = tuple(sorted({limit for run in runs for limit in run.plan.limits}))
     merged = replace(plan, limits=limits)
-    write_json(out / PLAN, encode(merged))
+    begin(out, merged)
     complete = finish(out, merged, rows)
     return complete, dict(Counter(row.source for row in rows))
 
@@ -49,11 +49,9 @@ def _open(row: Row) -> int:
 
 def _check(runs: Sequence[RunFolder]) -> None:
     if len(runs) < 2:
-        raise DataError("a merge needs two runs or more")
-    names = [run.path.name for run in runs]
-    parents = {run.path.parent for run in runs}
-    if len(set(names)) < len(names) and len(parents) == 1:
-        raise DataError("the same run was given twice")
+        raise DataError("a merge needs two runs or more: name the first run, then its rerun")
+    if len({run.path.resolve() for run in runs}) < len(runs):
+        raise DataError("the same run was given twice: name each once, the earlier first")
     first = encode(runs[0].plan)
     for run in runs[1:]:
         other = encode(run.plan)

@@ -83,8 +83,10 @@ def read_people(path: Path) -> dict[Key, bool]:
                 if "item" not in row or said not in YES | NO:
                     raise DataError(f"{path}:{number}: needs item and right (yes or no)")
                 votes.setdefault((row["item"], int(row.get("run") or 1)), []).append(said in YES)
+    except FileNotFoundError:
+        raise DataError(f"{path}: no such file; give a CSV with item, run and right") from None
     except (OSError, ValueError, csv.Error) as bad:
-        raise DataError(f"{path}: not a CSV of marks ({bad})") from None
+        raise DataError(f"{path}: not a CSV with item, run and right ({bad})") from None
     return {key: 2 * sum(each) > len(each) for key, each in votes.items() if 2 * sum(each) != len(each)}
 
 

@@ -10,6 +10,7 @@ from deadpan.records import Item
 
 ZERO_SHOT = "zero-shot/1"
 EXPLAIN = "explain/1"
+RUBRIC = "rubric/1"
 
 TEMPLATES = {
     (
@@ -57,6 +58,25 @@ Answer in one plain sentence of at most 30 words: say what the speaker means, no
 질문: {question}
 
 말하는 사람이 실제로 뜻하는 바를 쉬운 한 문장으로만 답하십시오.""",
+    (RUBRIC, "en"): """You mark whether an explanation of a remark gets its meaning right.
+
+{context}
+
+{speaker}: "{utterance}"
+
+Question: {question}
+
+Reference answer: {reference}
+
+Explanation to mark: {explanation}
+
+Marks:
+2 - says what the reference says, in whatever words, and nothing that contradicts it
+1 - part of it: the right direction, but the target, the reason or the attitude is missing or vague
+0 - another meaning, the literal meaning where the reference is not literal, or no answer
+
+Reply with one line and nothing else, N being the mark:
+Mark: N""",
 }
 NARRATORS = ("", "Narrator", "지문")
 """Turns of these are told, not said."""
@@ -87,5 +107,5 @@ def render_prompt(item: Item, order: Sequence[int], template: str = ZERO_SHOT) -
 
 
 def template_texts(template: str) -> dict[str, str]:
-    """The words of a template by language, for the manifest; none for what has its words elsewhere."""
+    """The words of a template by language, for the manifest."""
     return {language: text for (name, language), text in TEMPLATES.items() if name == template}

@@ -6,6 +6,7 @@ import asyncio
 import os
 import re
 from dataclasses import dataclass, replace
+from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -19,8 +20,6 @@ from deadpan.llm.settings import DEFAULT_MODEL, EMBEDDED_PREFIX
 if TYPE_CHECKING:
     from inspect_ai.model import Model, ModelOutput
 
-PINNED = "0.3.285"
-"""What a score means moves between Inspect's releases, so one of them is tried and named in every run."""
 OWN_RETRIES = ("openai/", "openai-api/", "anthropic/", "openrouter/")
 """Providers whose SDK would retry by itself; its retries must not multiply with ours."""
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -52,6 +51,14 @@ def price_of(name: str, own: tuple[float, float] | None = None) -> Price | None:
     if name.startswith(PREFIX):
         return Price(0.0, 0.0, 0.0)
     return find_price(replace(Settings(model=name), price=own))
+
+
+def inspect_version() -> str:
+    """Which Inspect asks: what a score means moves between its releases, so every run names its own."""
+    try:
+        return version("inspect_ai")
+    except PackageNotFoundError:
+        return ""  # connecting says what to install
 
 
 def is_local(name: str) -> bool:
@@ -90,6 +97,10 @@ class InspectModel:
         reply = _reply(output)
         self.answered = True
         return reply
+
+    async def close(self) -> None:
+        """Let go of its connections, while the loop they belong to still runs."""
+        await self.model.api.aclose()
 
     def _sorted(self, bad: BaseException) -> Exception:
         """Failed where another attempt may help, a DeadpanError where none will."""
@@ -150,8 +161,9 @@ def _inspect_model(name: str, sampling: Sampling) -> Model:
     try:
         return get_model(target, config=config, memoize=False, **options)
     except PrerequisiteError as bad:
-        said = " ".join(re.sub(r"\[/?[a-z ]*\]|ERROR: ", "", str(bad.message)).split())
-        raise ConfigError(f"{name} cannot be asked ({said.rstrip('.')}): set what is missing") from None
+        said = " ".join(re.sub(r"\[/?[a-z ]*\]", "", str(bad.message)).split()).removeprefix("ERROR: ")
+        cure = "install it" if "pip install" in said else "set what is missing"
+        raise ConfigError(f"{name} cannot be asked ({said.rstrip('.')}): {cure}") from None
     except ValueError as bad:
         raise ConfigError(
             f"{name}: {bad} Name it provider/model, such as openai/gpt-5, {DEFAULT_MODEL} or {PREFIX}random"

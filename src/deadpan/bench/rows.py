@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, make_dataclass
 from pathlib import Path
+from typing import Any, get_type_hints
 
 from deadpan.bench.items import LETTERS
 from deadpan.errors import ConfigError, DataError
@@ -60,30 +61,33 @@ class Row:
 
     @property
     def unread(self) -> bool:
-        """An answer without a letter; errors and refusals are counted apart."""
-        return not (self.prediction or self.error or self.refused)
+        """A whole answer without a letter; errors, refusals and cut-off answers are counted apart."""
+        return not (self.prediction or self.error or self.refused or self.truncated)
 
 
 EXPORTS = (".parquet", ".csv", ".jsonl")
+SECRET = ("item", "family", "answer", "prediction", "correct", "order", "error", "text")
+"""What would tell a private set: no item, letter, order, text or verdict leaves its run folder."""
+KINDS = get_type_hints(Row)
+BareRow: Any = make_dataclass(
+    "BareRow", [(name, kind) for name, kind in KINDS.items() if name not in SECRET], frozen=True, slots=True
+)
+"""A row of a private set, as it is exported: what it cost and how it went, not what was asked or said."""
 
 
 def write_rows(path: Path, rows: Sequence[Row], public: bool) -> int:
     """Write rows as Parquet, CSV or JSON lines; of a private set without a word of items or answers."""
-    kept = rows if public else blanked(rows)
     path = Path(path)
-    if path.suffix == ".csv":
-        return write_csv(path, kept, Row)
     if path.suffix not in EXPORTS:
         raise ConfigError(f"{path}: name it {', '.join(EXPORTS)}, so that the format is known")
-    return write_records(path, kept, Row)
+    kept, kind = (rows, Row) if public else (bare(rows), BareRow)
+    return write_csv(path, kept, kind) if path.suffix == ".csv" else write_records(path, kept, kind)
 
 
-def blanked(rows: Iterable[Row]) -> list[Row]:
-    """Rows without what would tell a private set: no item, letter, order, text or verdict is left."""
-    return [
-        replace(row, item="", family="", answer="", prediction="", correct=False, order="", text="", error="")
-        for row in rows
-    ]
+def bare(rows: Iterable[Row]) -> list[Any]:
+    """Rows without their secrets."""
+    kept = [each.name for each in fields(BareRow)]
+    return [BareRow(**{name: getattr(row, name) for name in kept}) for row in rows]
 
 
 def letters(order: Sequence[int]) -> str:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
+from typing import Self
 
 from deadpan.bench.asking import Answerer, Question, questions
 from deadpan.bench.baselines import PREFIX
 from deadpan.bench.calls import Call, Journal, Key, RowFacts, by_key, make_row, next_limit, read_calls
 from deadpan.bench.folder import JOURNAL, Plan, begin, check_free, finish, slug
 from deadpan.bench.prompts import ZERO_SHOT, template_texts
-from deadpan.bench.providers import PINNED, Sampling, connect, is_local, price_of
+from deadpan.bench.providers import InspectModel, Sampling, connect, inspect_version, is_local, price_of
 from deadpan.bench.rows import Row
 from deadpan.bench.sets import ItemSet, limited
 from deadpan.errors import ConfigError
@@ -70,6 +72,13 @@ class Job:
         more = self.escalate and not is_local(model)
         return (self.max_tokens, *(limit for limit in LIMITS if limit > self.max_tokens and more))
 
+    def _asked_hash(self) -> dict[str, str]:
+        """What questions of one's own were: marks of other explanations are not gone on with."""
+        if not self.asked:
+            return {}
+        prompts = "\x1f".join(question.prompt for question in self.asked)
+        return {"sha256 of all": sha256(prompts.encode()).hexdigest()}
+
     def plan(self, model: str) -> Plan:
         """What the run folder says was asked."""
         if self.runs < 1:
@@ -86,14 +95,14 @@ class Job:
             runs=self.runs,
             expected=len(self.asked) or None,
             prompt=self.prompt,
-            prompt_texts=template_texts(self.prompt),
+            prompt_texts=template_texts(self.prompt) | self._asked_hash(),
             temperature=self.sampling.temperature,
             top_p=self.sampling.top_p,
             limits=self.limits(model),
             seed=self.sampling.seed,
             shuffle=self.shuffle,
             price=known,
-            inspect="" if model.startswith(PREFIX) else PINNED,
+            inspect="" if model.startswith(PREFIX) else inspect_version(),
             base_url="" if is_local(model) else self.sampling.base_url,
         )
 
@@ -126,17 +135,24 @@ def run_models(
     plans = [(out / slug(model), job.plan(model)) for model in models]
     for folder, plan in plans:
         check_free(folder, plan)
-    ready = answerers or {model: connect(model, job.sampling) for model in models}
+    budget, time_ = Budget(job.max_cost), clock or Clock()
+    runners = [_Runner.take_up(job, plan, folder, budget, time_) for folder, plan in plans]
+    # A model that has answered everything need not even be there.
+    unfinished = [runner for runner in runners if runner.pending]
+    ready = answerers or {each.plan.model: connect(each.plan.model, job.sampling) for each in unfinished}
     for folder, plan in plans:
         begin(folder, plan)
-    states = [State(model, job.plan(model).total) for model in models]
-    budget = Budget(job.max_cost)
+    states = [runner.state for runner in runners]
 
     async def everything() -> None:
-        async with asyncio.TaskGroup() as group:
-            for (folder, plan), state in zip(plans, states, strict=True):
-                work = _Runner(job, plan, folder, ready[plan.model], state, budget, clock or Clock())
-                group.create_task(work.run(lambda: watch(states)))
+        try:
+            async with asyncio.TaskGroup() as group:
+                for runner in unfinished:
+                    group.create_task(runner.run(ready[runner.plan.model], lambda: watch(states)))
+        finally:
+            for model in ready.values():
+                if isinstance(model, InspectModel):
+                    await model.close()
 
     try:
         asyncio.run(everything())
@@ -174,61 +190,74 @@ class _Runner:
     job: Job
     plan: Plan
     folder: Path
-    answerer: Answerer
     state: State
     budget: Budget
     clock: Clock
+    earlier: dict[Key, list[Call]]
+    pending: list[Question]
 
-    async def run(self, changed: Callable[[], None]) -> None:
-        price = price_of(self.plan.model, self.job.price)
-        secret = not self.job.set.public
-        with Journal(self.folder / JOURNAL, secret=secret) as journal:
-            earlier = by_key(journal.calls)
-            pending = [q for q in _asked(self.job) if self._next(earlier.get((q.item.id, q.run), []))]
-            self.state.resumed = self.state.done = self.plan.total - len(pending)
-            self.state.state = "running"
-            changed()
-            queue = iter(pending)
-            workers = 1 if is_local(self.plan.model) else self.job.sampling.concurrency
+    @classmethod
+    def take_up(cls, job: Job, plan: Plan, folder: Path, budget: Budget, clock: Clock) -> Self:
+        """A run as its journal leaves it: what is still to ask, and what earlier sessions spent."""
+        calls = read_calls(folder / JOURNAL)
+        earlier = by_key(calls)
+        pending = [
+            question
+            for question in _asked(job)
+            if next_limit(earlier.get((question.item.id, question.run), []), plan.limits) is not None
+        ]
+        done = plan.total - len(pending)
+        state = State(plan.model, plan.total, done=done, resumed=done, state="waiting" if pending else "done")
+        runner = cls(job, plan, folder, state, budget, clock, earlier, pending)
+        for call in calls:
+            runner._pay(call)
+        return runner
+
+    async def run(self, answerer: Answerer, changed: Callable[[], None]) -> None:
+        """Ask all that is pending; what is answered is in the journal at once."""
+        self.state.state = "running"
+        changed()
+        workers = 1 if is_local(self.plan.model) else self.job.sampling.concurrency
+        with Journal(self.folder / JOURNAL, secret=not self.job.set.public) as journal:
+            queue = iter(self.pending)
             async with asyncio.TaskGroup() as group:
-                for _ in range(min(workers, len(pending))):
-                    group.create_task(self._work(queue, earlier, journal, price, changed))
+                for _ in range(min(workers, len(self.pending))):
+                    group.create_task(self._work(queue, answerer, journal, changed))
         self.state.state = "done" if not self.state.errors else "incomplete"
         changed()
 
-    def _next(self, calls: Sequence[Call]) -> int | None:
-        return next_limit(calls, self.plan.limits)
-
-    async def _work(  # type: ignore[no-untyped-def]
-        self, queue, earlier: dict[Key, list[Call]], journal: Journal, price: Price | None, changed
+    async def _work(
+        self, queue: Iterator[Question], answerer: Answerer, journal: Journal, changed: Callable[[], None]
     ) -> None:
+        """Take questions until there are none; all workers share the queue."""
+        price = price_of(self.plan.model, self.job.price)
         for question in queue:
-            calls = list(earlier.get((question.item.id, question.run), []))
+            calls = list(self.earlier.get((question.item.id, question.run), []))
             failures = 0
-            while (limit := self._next(calls)) is not None:
+            while (limit := next_limit(calls, self.plan.limits)) is not None:
                 self.budget.check()
-                call, failed = await self._attempt(question, limit, price)
+                call, failed = await self._attempt(answerer, question, limit, price)
                 journal.add(call)
                 calls.append(call)
-                self._count(call, price)
+                self._count(call)
                 if failed is not None:
                     failures += 1
                     if failures > self.job.retries:
                         self.state.errors += 1
                         break
                     await self.clock.sleep(self.clock.backoff.wait(failures - 1, failed))
-                elif self._next(calls) is not None:
+                elif next_limit(calls, self.plan.limits) is not None:
                     self.state.escalated += 1
             self.state.done += 1
             changed()
 
     async def _attempt(
-        self, question: Question, limit: int, price: Price | None
+        self, answerer: Answerer, question: Question, limit: int, price: Price | None
     ) -> tuple[Call, Failed | None]:
         began = self.clock.tick()
         blank = Call(question.item.id, question.run, limit, at=self.clock.now().isoformat(timespec="seconds"))
         try:
-            reply = await self.answerer.ask(question, limit)
+            reply = await answerer.ask(question, limit)
         except Failed as failed:
             seconds = round(self.clock.tick() - began, 4)
             return replace(blank, error=str(failed)[:300], seconds=seconds), failed
@@ -245,9 +274,13 @@ class _Runner:
         )
         return call, None
 
-    def _count(self, call: Call, price: Price | None) -> None:
+    def _count(self, call: Call) -> None:
         self.state.calls += 1
         self.state.retries += bool(call.error)
+        self._pay(call)
+
+    def _pay(self, call: Call) -> None:
+        """Money of this session and of those before it alike: the limit is on the whole run."""
         self.state.spent += call.cost or 0.0
         self.state.unpriced = self.state.unpriced or (call.cost is None and not call.error)
         self.budget.spent += call.cost or 0.0

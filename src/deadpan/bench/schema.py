@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from deadpan.bench.items import CATEGORIES, CHECKS, OPTIONS
+from deadpan.bench.items import CATEGORIES, CHECKS, ID, LANGUAGE, OPTIONS
 
 NAME = "https://json-schema.org/draft/2020-12/schema"
 
@@ -19,7 +19,7 @@ def item_schema() -> dict[str, Any]:
         "additionalProperties": False,
     }
     described: dict[str, tuple[str, dict[str, Any]]] = {
-        "id": ("Names the item; unique in its set.", text),
+        "id": ("Names the item; unique in its set.", {"type": "string", "pattern": f"^{ID.pattern}$"}),
         "version": ("Of the set, three numbers.", {"type": "string", "pattern": r"^\d+\.\d+\.\d+$"}),
         "context": ("What happened, and who said what, before.", {"type": "array", "items": turn}),
         "speaker": ("Who says the utterance.", {"type": "string"}),
@@ -35,7 +35,7 @@ def item_schema() -> dict[str, Any]:
         "author": ("Who wrote it.", {"type": "string"}),
         "licence": ("SPDX name.", {"type": "string"}),
         "canary": ("A string that tells whether the set leaked into training data.", {"type": "string"}),
-        "language": ("ISO 639-1 code.", {"type": "string"}),
+        "language": ("ISO 639-1 code.", {"type": "string", "pattern": f"^{LANGUAGE.pattern}$"}),
     }
     required = ["id", "version", "context", "utterance", "question", "options", "answer", "category"]
     return {

@@ -18,7 +18,6 @@ ALIKE_CONTEXTS = 0.6
 """Words two contexts of a pair share in order, at least: one small change, not another story."""
 NEAR_COPY = 0.9
 POSITION_P = 0.01
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +40,6 @@ def validate(items: ItemSet) -> list[Problem]:
 
 
 def _of_item(item: Item) -> Iterator[Problem]:
-    if not _ID.fullmatch(item.id):
-        yield Problem(item.id, "id has characters no file name should have", "use letters, digits, . _ -")
     if not re.fullmatch(r"\d+\.\d+\.\d+", item.version):
         yield Problem(item.id, f"version {item.version!r}", "give three numbers, such as 0.2.0")
     if len({fold(option) for option in item.options}) < OPTIONS:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from deadpan.bench.run import State
 
 Watch = Callable[[Sequence["State"]], None]
-COLUMNS = ("model", "state", "done", "rate", "left", "asked again", "cut off", "errors", "spent")
+COLUMNS = ("model", "state", "done", "rate", "left", "retried", "cut off", "errors", "spent")
 
 
 @contextmanager
@@ -46,7 +46,7 @@ def states_table(states: Sequence[State], seconds: float) -> Table:
     rows = []
     for state in states:
         rate = (state.done - state.resumed) / seconds if seconds > 0 else 0.0
-        left = (state.total - state.done) / rate if rate else None
+        left = (state.total - state.done) / rate if rate and state.done < state.total else None
         rows.append(
             (
                 state.model,
@@ -57,10 +57,17 @@ def states_table(states: Sequence[State], seconds: float) -> Table:
                 state.retries,
                 state.escalated,
                 state.errors,
-                f"${state.spent:.4f}{' + unpriced' if state.unpriced else ''}",
+                _money(state),
             )
         )
     return table(COLUMNS, rows, numbers=COLUMNS[2:])
+
+
+def _money(state: State) -> str:
+    """What is known to be spent; a model without a price is not free."""
+    if not state.unpriced:
+        return f"${state.spent:.4f}"
+    return f"${state.spent:.4f} + unpriced" if state.spent else "no price"
 
 
 def _clock(seconds: float) -> str:

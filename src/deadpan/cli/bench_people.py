@@ -49,7 +49,7 @@ def humans(answers: Path, set_name: str, out: Path, seed: int, as_json: bool) ->
     from deadpan.bench.folder import read_run
     from deadpan.bench.humans import read_answers, write_human_run
     from deadpan.bench.scores import score_run
-    from deadpan.cli.bench_runs import show_scores
+    from deadpan.cli.bench_screens import show_scores
     from deadpan.drops import Tally
 
     tally, items = Tally(), load_set(set_name)
@@ -57,7 +57,7 @@ def humans(answers: Path, set_name: str, out: Path, seed: int, as_json: bool) ->
     scored = score_run(read_run(out), seed)
 
     def show(screen: Console) -> None:
-        show_scores(screen, [scored])
+        show_scores(screen, [(scored.model, scored)])
         show_tally(screen, tally)
         if not complete:
             screen.print(f"{len(items.items) - scored.n} items have no answer: the row stays pending.")
@@ -80,7 +80,7 @@ def agree(
 ) -> None:
     """Keep the items on which people's ANSWERS agree."""
     from deadpan.bench.humans import agree as look
-    from deadpan.bench.humans import read_answers
+    from deadpan.bench.humans import kept_items, read_answers
     from deadpan.bench.items import write_items
     from deadpan.drops import Tally
     from deadpan.errors import DataError
@@ -90,9 +90,9 @@ def agree(
         raise DataError(f"{out}: is there already; name another --out")
     tally, items = Tally(), load_set(set_name)
     found = look(items, read_answers(answers), tally, threshold, least)
-    kept = {each.item for each in found if each.kept}
+    kept = kept_items(items, found)
     if out is not None:
-        write_items(out, [item for item in items.items if item.id in kept])
+        write_items(out, kept)
 
     def show(screen: Console) -> None:
         shown = [each for each in found if not each.kept and each.n]

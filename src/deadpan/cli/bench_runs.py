@@ -13,14 +13,24 @@ from deadpan.cli.output import emit, json_option, seed_option, table
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from deadpan.bench.comparison import Pairing
+    from deadpan.bench.folder import RunFolder
     from deadpan.bench.run import Job
-    from deadpan.bench.scores import Scores
+    from deadpan.bench.sets import ItemSet
 
 runs_argument = click.argument(
     "folders", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUNS..."
 )
-SHOWN = 15
+
+LEAST = {
+    "max_tokens": 1,
+    "concurrency": 1,
+    "retries": 0,
+    "runs": 1,
+    "temperature": 0,
+    "timeout": 0.1,
+    "max_cost": 0,
+}
+"""What the numbers of a run must be at least."""
 
 
 def run_options(command: Any) -> Any:
@@ -38,7 +48,7 @@ def run_options(command: Any) -> Any:
         click.option("--concurrency", default=8, show_default=True, help="Requests at a time and model."),
         click.option("--retries", default=5, show_default=True, help="Attempts after a failed one."),
         click.option("--timeout", default=120.0, show_default=True, help="Seconds for one attempt."),
-        click.option("--max-cost", type=float, help="US dollars to spend at most, all models together."),
+        click.option("--max-cost", type=float, help="Stop once the runs cost this, earlier sessions too."),
         click.option("--price", nargs=2, type=float, help="US dollars a million tokens in and out."),
     ]  # fmt: skip
     for option in reversed(options):
@@ -52,9 +62,13 @@ def make_job(seed: int, shuffle: bool, **given: Any) -> Job:
     from deadpan.bench.run import Job
     from deadpan.errors import ConfigError
 
-    for name, low in (("max_tokens", 1), ("concurrency", 1), ("retries", 0), ("runs", 1)):
-        if given[name] < low:
-            raise ConfigError(f"--{name.replace('_', '-')} needs {low} or more, got {given[name]}")
+    for name, low in LEAST.items():
+        if given[name] is not None and given[name] < low:
+            raise ConfigError(f"--{name.replace('_', '-')} needs {low:g} or more, got {given[name]:g}")
+    if not 0 < given["top_p"] <= 1:
+        raise ConfigError(f"--top-p is a share above 0 and up to 1, got {given['top_p']:g}")
+    if min(given["price"] or (0,)) < 0:
+        raise ConfigError("--price needs 0 or more: dollars a million tokens in, then out")
     sampling = Sampling(
         temperature=given["temperature"],
         top_p=given["top_p"],
@@ -102,6 +116,7 @@ def run(models: tuple[str, ...], shuffle: bool, out: Path, seed: int, as_json: b
     from deadpan.bench.run import run_models
     from deadpan.bench.scores import score_run
     from deadpan.cli.bench_live import live
+    from deadpan.cli.bench_screens import best_first, show_missing, show_scores
 
     job = make_job(seed, shuffle, **given)
     with live() as watch:
@@ -112,41 +127,18 @@ def run(models: tuple[str, ...], shuffle: bool, out: Path, seed: int, as_json: b
     data = {"runs": [each.as_dict() for each in scored], "incomplete": incomplete}
 
     def show(screen: Console) -> None:
-        show_scores(screen, scored)
-        for folder in incomplete:
-            screen.print(f"Incomplete, and so on no leaderboard: {folder}. The same command goes on with it.")
-        screen.print(f"Rows and journals: {out}/. A page of it: deadpan bench site {out} --out site")
+        if scored:
+            show_scores(screen, best_first([each.model for each in scored], scored))
+        for each in folders:
+            if not each.complete:
+                show_missing(screen, each)
+        rest = f"A page of it: deadpan bench site {out} --out site"
+        if job.limit is not None:
+            rest = "A part of a set is on no leaderboard: leave out --limit (and name another --out)."
+        screen.print(f"Rows and journals: {out}/. {rest}", soft_wrap=True)
 
     emit(as_json, data, show)
     return 1 if incomplete else 0
-
-
-def show_scores(out: Console, scored: list[Scores]) -> None:
-    """One line a model, then what the columns mean."""
-    from deadpan.page.numbers import score as number
-
-    rows = []
-    for each in sorted(scored, key=lambda s: -(s.avg.value or 0.0)):
-        flags = [
-            f"{name} {100 * rate:.1f} %"
-            for name, rate in (
-                ("unread", each.unread),
-                ("cut off", each.truncated),
-                ("refused", each.refused),
-            )
-            if rate
-        ]
-        cost = "unknown" if each.cost is None else f"${each.cost:.4f}"
-        state = "" if each.complete else "INCOMPLETE "
-        shown = (number(value, 2) for value in (each.avg, each.maj, each.pairs, each.letter_consistency))
-        rows.append((each.model, *shown, cost, f"{state}{', '.join(flags) or 'all read'}"))
-    runs = {each.runs for each in scored}
-    k = runs.pop() if len(runs) == 1 else "k"
-    columns = ("model", f"Avg@{k}", f"Maj@{k}", "both of a pair", "same letter", "cost", "answers")
-    out.print(table(columns, rows, numbers=columns[1:6]))
-    if scored:
-        first = scored[0]
-        out.print(f"{first.set} ({first.set_hash[:12]}), {first.n} items; chance 0.167, of a pair 0.028.")
 
 
 @click.command()
@@ -155,22 +147,20 @@ def show_scores(out: Console, scored: list[Scores]) -> None:
 @json_option
 def score(folders: tuple[Path, ...], seed: int, as_json: bool) -> None:
     """Score RUNS: Avg@k, Maj@k, pairs, consistency, categories, with intervals over questions."""
-    from deadpan.bench.comparison import check_same
+    from deadpan.bench.comparison import check_same, names_of
     from deadpan.bench.folder import find_runs
     from deadpan.bench.scores import score_run
-    from deadpan.page.numbers import score as number
+    from deadpan.cli.bench_screens import best_first, show_categories, show_scores
 
     found = find_runs(folders)
     check_same(found)
     scored = [score_run(each, seed) for each in found]
 
     def show(out: Console) -> None:
-        show_scores(out, scored)
-        names = [name for name, value in scored[0].categories.items() if value.n]
-        rows = [(each.model, *(number(each.categories[name], 2) for name in names)) for each in scored]
-        columns = [f"{name.replace('_', ' ')} ({scored[0].categories[name].n})" for name in names]
+        ordered = best_first(names_of(found), scored)
+        show_scores(out, ordered)
         out.print()
-        out.print(table(("model", *columns), rows))
+        show_categories(out, ordered)
 
     emit(as_json, [each.as_dict() for each in scored], show)
 
@@ -183,19 +173,10 @@ def compare(folders: tuple[Path, ...], seed: int, as_json: bool) -> None:
     """Compare RUNS in pairs: difference by question, families whole, Holm over all; McNemar on Maj@k."""
     from deadpan.bench.comparison import compare_runs
     from deadpan.bench.folder import find_runs
+    from deadpan.cli.bench_screens import show_pairings
 
     pairings = compare_runs(find_runs(folders), seed)
-    emit(as_json, [each.as_dict() for each in pairings], lambda out: _show_pairings(out, pairings))
-
-
-def _show_pairings(out: Console, pairings: list[Pairing]) -> None:
-    rows = [
-        (each.first, each.second, str(each.difference), f"{each.p_holm:.3f}", f"{each.mcnemar_p_holm:.3f}",
-         "differ" if each.differ else "not different", each.n)
-        for each in pairings
-    ]  # fmt: skip
-    columns = ("first", "second", "first - second", "p (Holm)", "McNemar p", "verdict", "n")
-    out.print(table(columns, rows, numbers=("first - second", "p (Holm)", "McNemar p", "n")))
+    emit(as_json, [each.as_dict() for each in pairings], lambda out: show_pairings(out, pairings))
 
 
 @click.command()
@@ -203,10 +184,9 @@ def _show_pairings(out: Console, pairings: list[Pairing]) -> None:
 @json_option
 def items(folders: tuple[Path, ...], as_json: bool) -> None:
     """Which items separate the models of RUNS and which are dead; only of a public set."""
-    from collections import Counter
-
     from deadpan.bench.difficulty import item_facts
     from deadpan.bench.folder import find_runs
+    from deadpan.cli.bench_screens import show_items
     from deadpan.errors import DataError
     from deadpan.fields import encode
 
@@ -214,21 +194,7 @@ def items(folders: tuple[Path, ...], as_json: bool) -> None:
     if not all(each.public for each in found):
         raise DataError("items of a private set are never shown: score and compare give its aggregates")
     facts = sorted(item_facts(found), key=lambda each: (each.easiness, each.item))
-
-    def show(out: Console) -> None:
-        apart = ["" if f.discrimination is None else f"{f.discrimination:.2f}" for f in facts]
-        rows = [
-            (f.item, f.category, f"{f.easiness:.2f}", each, f.state, f.tempting)
-            for f, each in zip(facts[:SHOWN], apart, strict=False)
-        ]
-        columns = ("item", "category", "share right", "discrimination", "state", "tempts")
-        out.print(table(columns, rows, numbers=("share right", "discrimination")))
-        states = Counter(f.state for f in facts)
-        out.print(
-            f"The {len(rows)} hardest of {len(facts)}: " + ", ".join(f"{n} {s}" for s, n in states.items())
-        )
-
-    emit(as_json, encode(facts), show)
+    emit(as_json, encode(facts), lambda out: show_items(out, facts))
 
 
 @click.command()
@@ -268,25 +234,42 @@ def rows(folders: tuple[Path, ...], out: Path, as_json: bool) -> None:
     emit(as_json, data, lambda screen: screen.print(f"{out}: {written:,} rows{note}"))
 
 
+def _set_of(run: RunFolder, named: str | None) -> ItemSet | None:
+    """The items a run was asked: the set that is named, else a shipped one, else none are at hand."""
+    from deadpan.bench.sets import open_set, shipped
+    from deadpan.errors import DataError
+
+    if named is None:
+        return next((each for each in map(open_set, shipped()) if each.hash == run.plan.set_hash), None)
+    items = load_set(named)
+    if items.hash != run.plan.set_hash:
+        raise DataError(
+            f"--set {named} ({items.hash[:12]}) is not what {run.path} was asked, {run.plan.set} "
+            f"({run.plan.set_hash[:12]}): name that one"
+        )
+    return items
+
+
 @click.command()
 @runs_argument
 @out_option
+@click.option("--set", "set_name", help="The set that was asked, if it is not a shipped one: for item pages.")
 @seed_option
 @json_option
-def site(folders: tuple[Path, ...], out: Path, seed: int, as_json: bool) -> None:
+def site(folders: tuple[Path, ...], out: Path, set_name: str | None, seed: int, as_json: bool) -> None:
     """Write the leaderboard of RUNS: a static page that needs no network. Incomplete runs stay off it."""
     from deadpan.bench.folder import find_runs
-    from deadpan.bench.sets import open_set, shipped
     from deadpan.bench.site.write import write_site
 
     found = find_runs(folders)
-    known = {each.hash: each for each in map(open_set, shipped())}
-    items = known.get(found[0].plan.set_hash)
+    items = _set_of(found[0], set_name)
     written = write_site(found, out, items, seed)
 
     def show(screen: Console) -> None:
         screen.print(f"{out / 'index.html'}: {written.models} models, {written.pages} item pages")
         for name, why in written.left_out:
             screen.print(f"  left out: {name} ({why})")
+        if items is None and found[0].public:
+            screen.print("  no pages of items, no rows: name the set that was asked by --set")
 
     emit(as_json, {"out": str(out), **written.as_dict()}, show)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from deadpan.cli.output import emit, json_option, seed_option, table
+from deadpan.errors import ConfigError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,10 +24,14 @@ set_argument = click.argument("set_name", metavar="SET", default="public@0.2.0")
 out_option = click.option("--out", required=True, type=click.Path(path_type=Path))
 
 
-def passphrase() -> str:
-    """From the environment, for programs; else asked for, unseen."""
+def passphrase(new: bool = False) -> str:
+    """From the environment, for programs; else asked for, unseen, and twice where it is a new one."""
     given = os.environ.get(PASSPHRASE)
-    return given if given else str(click.prompt("Passphrase", hide_input=True, err=True))
+    if given:
+        return given
+    if not sys.stdin.isatty():
+        raise ConfigError(f"no terminal to ask for the passphrase at: set {PASSPHRASE}")
+    return str(click.prompt("Passphrase", hide_input=True, confirmation_prompt=new, err=True))
 
 
 def load_set(name: str) -> ItemSet:
@@ -166,10 +172,8 @@ def seal(set_name: str, out: Path, kind: str, as_json: bool) -> None:
     from deadpan.bench.sealing import seal as lock
 
     items = load_set(set_name)
-    given = os.environ.get(PASSPHRASE)
-    words = given or str(click.prompt("Passphrase", hide_input=True, confirmation_prompt=True, err=True))
     lock(
-        out, items_to_bytes(items.items), words,
+        out, items_to_bytes(items.items), passphrase(new=True),
         name=kind, version=items.version, visibility=kind, hash=items.hash,
     )  # fmt: skip
     data = {"sealed": str(out), "items": len(items.items), "hash": items.hash}

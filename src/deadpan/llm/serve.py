@@ -12,7 +12,14 @@ import signal
 import sys
 
 LOOPBACK = "127.0.0.1"
-_IF_KNOWN = {"hostname": LOOPBACK, "hostnames": [LOOPBACK], "webui": False, "ui": False, "fit_params": False}
+_IF_KNOWN = {
+    "hostname": LOOPBACK,
+    "hostnames": [LOOPBACK],
+    "webui": False,
+    "ui": False,
+    "fit_params": False,
+    "cache_ram_mib": 256,  # of prompts it has read; as it comes, it grows to 8 GB in a long run
+}
 """Settings that some versions of xllamacpp name otherwise or do not have."""
 
 

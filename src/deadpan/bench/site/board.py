@@ -80,6 +80,8 @@ def make_board(runs: Sequence[RunFolder], seed: int = 0) -> tuple[Board, list[Ru
 
 def why_not(run: RunFolder) -> str:
     """Why a run may not be published; empty if it may."""
+    if not run.rows:
+        return "stopped before its end, or still running"
     if not run.complete:
         missing = run.plan.total - sum(not row.error for row in run.rows)
         return f"incomplete, {missing} of {run.plan.total} rows missing" if missing > 0 else "incomplete"

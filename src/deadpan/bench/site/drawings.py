@@ -129,8 +129,12 @@ LETTER = 6.7
 
 
 def _points(points: Sequence[tuple[float, float, Entry]], y: Callable[[float], float]) -> list[str]:
-    """Dots with whiskers and names; a name stands where it covers no dot and no other name."""
+    """Dots with whiskers and names; a name stands where it covers no dot and no other name.
+
+    Baselines lie on one another at chance, for nothing: they share one name.
+    """
     parts, taken = [], [(px - 5, px + 5, py - 5, py + 5) for px, py, _ in points]
+    named = False
     for px, py, entry in sorted(points, key=lambda point: -point[1]):
         avg = entry.scores.avg
         aside = "" if entry.kind == "model" else ' class="aside"'
@@ -140,11 +144,14 @@ def _points(points: Sequence[tuple[float, float, Entry]], y: Callable[[float], f
                 f'<line class="whisker-line" x1="{px:.1f}" x2="{px:.1f}" '
                 f'y1="{y(avg.low):.1f}" y2="{y(avg.high):.1f}"/>'
             )
-        dx, dy, anchor = _free_place(px, py, len(entry.name) * LETTER, taken)
-        parts.append(
-            f'<g{aside}>{line}<circle cx="{px:.1f}" cy="{py:.1f}" r="4.5"/><text x="{px + dx:.1f}" '
-            f'y="{py + dy:.1f}" text-anchor="{anchor}">{escape(entry.name)}</text></g>'
-        )
+        name = entry.name
+        if entry.kind == "baseline":
+            name, named = "" if named else "baselines", True
+        text = ""
+        if name:
+            dx, dy, anchor = _free_place(px, py, len(name) * LETTER, taken)
+            text = f'<text x="{px + dx:.1f}" y="{py + dy:.1f}" text-anchor="{anchor}">{escape(name)}</text>'
+        parts.append(f'<g{aside}>{line}<circle cx="{px:.1f}" cy="{py:.1f}" r="4.5"/>{text}</g>')
     return parts
 
 

@@ -14,7 +14,9 @@ from deadpan.page.markup import escape
 from deadpan.stats import Interval
 
 
-def index_page(board: Board, facts: Sequence[ItemFacts], downloads: Sequence[tuple[str, str]]) -> str:
+def index_page(
+    board: Board, facts: Sequence[ItemFacts], downloads: Sequence[tuple[str, str]], item_pages: bool
+) -> str:
     """The whole page."""
     parts = [
         f"<header><h1>SarcBench</h1>\n<p class='lead'>{escape(finding(board))}</p></header>",
@@ -32,7 +34,7 @@ def index_page(board: Board, facts: Sequence[ItemFacts], downloads: Sequence[tup
         "on the day named in the run.</p>",
         '<div class="drawing" role="region" aria-label="Accuracy against cost" tabindex="0">'
         f"{cost_scatter(board)}</div>",
-        _items(facts) if board.visibility == "public" else _private(board),
+        _items(facts) if item_pages else "" if board.visibility == "public" else _private(board),
         _method(board),
         _downloads(downloads),
     ]
@@ -61,7 +63,8 @@ def finding(board: Board) -> str:
 
 
 def _facts(board: Board) -> str:
-    first = board.entries[0].scores
+    # People are asked by a quiz, all others by one prompt.
+    first = next((entry for entry in board.entries if entry.kind != "human"), board.entries[0]).scores
     runs = sorted({entry.scores.runs for entry in board.entries if entry.kind != "human"})
     dates = sorted({date for entry in board.entries for date in entry.scores.dates if date})
     when = dates[0] if len(set(dates)) == 1 else f"{dates[0]} to {dates[-1]}" if dates else "unknown"
@@ -103,7 +106,7 @@ def _table(board: Board) -> str:
     head = []
     for name, words, first, number in COLUMNS:
         kinds = " ".join(kind for kind in (name if name == "rank" else "", "n" if number else "") if kind)
-        shown = f'<button type="button">{words}</button>' if first else words
+        shown = f'<button type="button">{words}</button>' if first else f"<span>{words}</span>"
         sort = ' aria-sort="descending"' if name == "avg" else ""
         extra = f' data-first="{first}"' if first else ""
         head.append(f'<th scope="col" class="{kinds}"{extra}{sort}>{shown}</th>')

@@ -9,7 +9,7 @@ from deadpan.bench.difficulty import ItemFacts
 from deadpan.bench.folder import RunFolder
 from deadpan.bench.items import LETTERS
 from deadpan.bench.prompts import NARRATORS
-from deadpan.bench.scores import Answered
+from deadpan.bench.scores import Answered, kind_of
 from deadpan.bench.site.board import named
 from deadpan.bench.site.document import document
 from deadpan.page.markup import escape
@@ -21,12 +21,9 @@ Answers = Sequence[tuple[str, Answered]]
 
 def item_page(item: Item, answers: Answers, facts: ItemFacts | None, neighbours: tuple[str, str, str]) -> str:
     """One item. `neighbours` are the ids before and after it, and of its twin; empty where there is none."""
+    # What could not be read counts too, under no letter: shares are of all answers.
     voted = Counter(
-        letter
-        for name, each in answers
-        if not name.startswith("baseline/")
-        for letter in each.predictions
-        if letter
+        letter for name, each in answers if kind_of(name) == "model" for letter in each.predictions
     )
     title = f"Item {item.id}"
     story = "".join(
@@ -113,7 +110,7 @@ def items_index(items: Sequence[Item], facts: Mapping[str, ItemFacts]) -> str:
     )  # fmt: skip
     head = "".join(
         f'<th scope="col"{" data-first=" + first if first else ""}>'
-        + (f'<button type="button">{name}</button>' if first else name)
+        + (f'<button type="button">{name}</button>' if first else f"<span>{name}</span>")
         + "</th>"
         for name, first in columns
     )
@@ -140,7 +137,10 @@ def items_index(items: Sequence[Item], facts: Mapping[str, ItemFacts]) -> str:
         )
     body = (
         f"<header><h1>Items</h1><p class='lead'>All {len(items)} questions of a public set, with every "
-        'answer models gave.</p></header><div class="table" role="region" aria-label="Items" tabindex="0">'
+        "answer models gave.</p></header><p>Discrimination: how far an item goes with the rest of the set, "
+        "across models. A dead item is the same for all of them; one that is backwards is right more often "
+        "for weaker models, so its key or its wording wants a second look.</p>"
+        '<div class="table" role="region" aria-label="Items" tabindex="0">'
         f'<table class="board sortable" data-home="0"><thead><tr>{head}</tr></thead>'
         f'<tbody>{"".join(rows)}</tbody></table></div><p class="sr" role="status" id="sorted"></p>'
     )

@@ -41,9 +41,7 @@ def write_site(runs: Sequence[RunFolder], out: Path, items: ItemSet | None, seed
     facts = item_facts(kept) if public and board.models else []
     downloads = _write_data(out, board, kept, items if public else None)
     pages = _write_items(out, items, kept, facts) if public and items is not None else 0
-    if not public:
-        facts = []
-    write_text(out / "index.html", index_page(board, facts, downloads))
+    write_text(out / "index.html", index_page(board, facts, downloads, pages > 0))
     config = {"set": board.set, "set_hash": board.set_hash, "models": [e.scores.model for e in board.entries]}
     write_manifest(out, command="bench site", config=config, seed=seed, counts={"pages": pages + 1})
     return Written(len(board.models), pages, board.left_out)

@@ -42,9 +42,9 @@ def stop(guide: Guide) -> None:
         numeric=("unread",),
     )
     guide.page.note(
-        f"Chance is {CHANCE:.3f}. The embedded model is small enough to run here and answers at chance: "
-        "it proves the path, not itself. Any model with an address can take its place: "
-        "deadpan bench run --model."
+        f"Chance is {CHANCE:.3f}. The embedded model is small enough to run here, and too small to keep to "
+        "the form that is asked for: most of its answers cannot be read. It proves the path, not itself. Any "
+        "model with an address can take its place: deadpan bench run --model."
     )
 
 
