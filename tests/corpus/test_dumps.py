@@ -119,9 +119,11 @@ def test_a_plain_dump_cut_in_a_line(tmp_path: Path) -> None:
     build(tmp_path).run([str(path)], until="ingest")
 
 
-def test_unreadable_lines_are_counted_where_they_are(tmp_path: Path) -> None:
-    path = tmp_path / "RC_2010-01"
-    path.write_bytes(b"\n" + comment("a") + b"   \nbroken\n" + comment("b") + b"{}\n")
+@pytest.mark.parametrize("packed", [False, True])
+def test_unreadable_lines_are_counted_where_they_are(tmp_path: Path, packed: bool) -> None:
+    data = b"\n" + comment("a") + b"   \nbroken\n" + comment("b") + b"{}\n"
+    path = tmp_path / ("RC_2010-01.gz" if packed else "RC_2010-01")
+    path.write_bytes(gzip.compress(data) if packed else data)
     work = build(tmp_path)
     work.run([str(path)], until="ingest")
     unit = json.loads(next((tmp_path / "out" / ".work").glob("comments-*/unit.json")).read_text())

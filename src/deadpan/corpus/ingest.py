@@ -129,11 +129,15 @@ class Ingest:
         path = self.workshop.root / DIGESTS
         known: dict[str, list[Any]] = read_json(path) if path.is_file() else {}
         fresh: dict[str, list[Any]] = {}
-        for dump in dumps:
+
+        def look(dump: Dump) -> None:
             place, state = str(dump.path.resolve()), dump.path.stat()
             mark = [state.st_size, state.st_mtime_ns]
             old = known.get(place)
             fresh[place] = old if old and old[:2] == mark else [*mark, digest(dump.path)]
+
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(look, dumps))
         if fresh != known:
             write_json(path, fresh)
         return [fresh[str(dump.path.resolve())][2] for dump in dumps]
@@ -189,7 +193,7 @@ class Ingest:
             f"SELECT file_row_number FROM {source} WHERE id IS NULL ORDER BY file_row_number"
         ).fetchall()
         good, unreadable = sum(count for _, count in months), [row for (row,) in bad]
-        whole = lines.process is not None or lines.last == 10
+        whole = lines.process is not None or lines.last in b"\0\n"
         cut = not whole and unreadable and unreadable[-1] == good + len(unreadable) - 1
         if cut and not self.options.allow_truncated:
             raise DataError(
@@ -197,10 +201,9 @@ class Ingest:
                 f"out with --allow-truncated"
             )
         first = unreadable[:PLACES]
-        if lines.count != good + len(unreadable):  # blank lines: rows and line numbers are not the same
+        numbers = [row + 1 for row in first]
+        if first and lines.blank:  # rows and line numbers are not the same
             numbers = [number for number, _ in raw_lines(lines.dump, first).values()]
-        else:
-            numbers = [row + 1 for row in first]
         forgotten = 0
         if self.forgotten and lines.dump.kind == "comments":
             found = cursor.execute(f"SELECT count(*) FROM {source} WHERE reason = 'forgotten'").fetchone()
@@ -236,7 +239,7 @@ class Ingest:
     def _tell(self) -> None:
         now = list(self.reading.values())
         done = self.done_bytes + sum(lines.position for lines in now)
-        self.watch("ingest", done, self.total, self.done_lines + sum(lines.newlines for lines in now))
+        self.watch("ingest", done, self.total, self.done_lines + sum(lines.count for lines in now))
 
 
 def _load(folder: Path, dump: Dump, key: dict[str, Any]) -> Unit:
