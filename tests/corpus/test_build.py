@@ -23,6 +23,18 @@ def test_every_byte_equals_the_reference(tmp_path: Path, seed: int, honest: bool
     assert manifest.drops["broken_chain"] > 0
 
 
+@pytest.mark.parametrize(("block", "part"), [(512, 20_000), (4_096, 9_000)])
+def test_dumps_read_in_parts_give_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int, part: int
+) -> None:
+    monkeypatch.setattr("deadpan.corpus.dumps.BLOCK", block)
+    monkeypatch.setattr("deadpan.corpus.ingest.PART", part)
+    dumps = adversary(2, comments=600)
+    manifest = run(tmp_path, dumps.write(tmp_path / "dumps"))
+    check(tmp_path / "out", manifest, expected(dumps))
+    assert len(list((tmp_path / "out" / ".work").glob("comments-*/rows-*.parquet"))) > len(dumps.comments)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 130))
 def test_every_byte_equals_the_reference_again(tmp_path: Path, seed: int) -> None:
@@ -57,11 +69,11 @@ def test_a_new_request_to_be_forgotten_reads_only_the_dumps_it_is_in(tmp_path: P
     })  # fmt: skip
     paths = dumps.write(tmp_path / "dumps")
     run(tmp_path, paths)
-    before = {p.parent.stat().st_ino for p in (tmp_path / "out" / ".work").glob("comments-*/rows.parquet")}
+    before = {p.parent.stat().st_ino for p in (tmp_path / "out" / ".work").glob("comments-*/unit.json")}
     forget = tmp_path / "forget.txt"
     forget.write_text("bob\n", encoding="utf-8")
     assert run(tmp_path, paths, forget=forget).drops["forgotten"] == 1
-    after = {p.parent.stat().st_ino for p in (tmp_path / "out" / ".work").glob("comments-*/rows.parquet")}
+    after = {p.parent.stat().st_ino for p in (tmp_path / "out" / ".work").glob("comments-*/unit.json")}
     assert len(before & after) == 1
     run(tmp_path, paths, out="fresh", forget=forget)
     assert difference(files(tmp_path / "out"), files(tmp_path / "fresh")) == ""

@@ -27,7 +27,7 @@ CANDIDATE_COLUMNS = (
 
 def rows_of(engine: Engine, units: Sequence[Unit]) -> Frame:
     """The rows of some units, each id once; an unreadable line left a row without id, seen by nobody."""
-    rows = engine.scan([unit.rows for unit in units]).filter(~nw.col("id").is_null())
+    rows = engine.scan([file for unit in units for file in unit.rows]).filter(~nw.col("id").is_null())
     copies = [unit.copies for unit in units if unit.copies]
     if not copies:
         return rows

@@ -19,7 +19,7 @@ from deadpan.corpus.duplicates import Copies, drop_duplicates
 from deadpan.corpus.engine import ENGINES, Engine, Frame
 from deadpan.corpus.engine_duckdb import DuckDBEngine, connect, disk_or_memory
 from deadpan.corpus.forget import Forgotten
-from deadpan.corpus.ingest import ROWS, Ingest, IngestOptions, Unit, Watch
+from deadpan.corpus.ingest import Ingest, IngestOptions, Unit, Watch
 from deadpan.corpus.months import month_name
 from deadpan.corpus.outputs import Outputs, files_of
 from deadpan.corpus.raw import Raw, RawWork
@@ -36,6 +36,7 @@ from deadpan.storage import Manifest, digest, manifest_path, read_manifest, writ
 
 Step = Literal["ingest", "label", "threads", "benchmark"]
 STEPS: tuple[Step, ...] = get_args(Step)
+NOTHING = "rows.parquet"
 EMPTY_POSTS = (
     "SELECT '' AS id, '' AS author, '' AS subreddit, 0::BIGINT AS score, 0::BIGINT AS ups,"
     " 0::BIGINT AS downs, 0::BIGINT AS created_utc, 0::INTEGER AS month,"
@@ -171,9 +172,9 @@ class Build:
             return rows_of(engine, units)
 
         def make(folder: Path) -> None:
-            connection.execute(f"COPY ({EMPTY_POSTS}) TO {literal(str(folder / ROWS))} (FORMAT parquet)")
+            connection.execute(f"COPY ({EMPTY_POSTS}) TO {literal(str(folder / NOTHING))} (FORMAT parquet)")
 
-        return engine.scan([self.workshop.step("no_posts", [], make) / ROWS])
+        return engine.scan([self.workshop.step("no_posts", [], make) / NOTHING])
 
     def _engine(self, connection: duckdb.DuckDBPyConnection) -> Engine:
         kind = ENGINES.load(self.options.engine)

@@ -134,6 +134,8 @@ class Lines:
     newlines: int = 0
     last: int = 0
     blank: bool = False
+    rest: bytes = b""
+    ended: bool = False
     said: list[bytes] = field(default_factory=list)
 
     @property
@@ -151,35 +153,53 @@ class Lines:
         """The file descriptor the plain bytes come out of."""
         return cast("IO[bytes]", self.process.stdout).fileno() if self.process else self.source.fileno()
 
-    def pump(self, target: int) -> None:
-        """Pass every byte on. Most blocks of a pipe are handed over unseen, which costs next to nothing."""
-        block, turn = bytearray(BLOCK), 0
+    def pump(self, target: int, most: int) -> None:
+        """Pass about `most` bytes on, whole lines; `ended` says whether that was all.
+
+        Most blocks of a pipe are handed over unseen, which costs next to nothing.
+        """
+        block, turn, first = bytearray(BLOCK), 0, self.read
         unseen = self.process is not None and hasattr(os, "splice")
         try:
-            while size := (
-                os.splice(self.output, target, BLOCK)
-                if unseen and turn % LOOK_EVERY
-                else self._copy(block, target)
-            ):
+            _write(target, self.rest)
+            self.rest = b""
+            while self.read - first < most:
+                if unseen and turn % LOOK_EVERY:
+                    size = os.splice(self.output, target, BLOCK)
+                else:
+                    size = self._look(block)
+                    _write(target, memoryview(block)[:size])
                 self.read += size
                 turn += 1
+                if not size:
+                    self.ended = True
+                    return
+            self._finish_line(block, target)
         except BrokenPipeError:
             pass  # the parser gave up, and says why itself
         finally:
             os.close(target)
 
-    def _copy(self, block: bytearray, target: int) -> int:
-        """Pass a block on and look at it."""
+    def _finish_line(self, block: bytearray, target: int) -> None:
+        """The rest of a line that is under way; what is read past it waits for the next part."""
+        while size := self._look(block):
+            self.read += size
+            end = block.find(b"\n", 0, size) + 1
+            _write(target, memoryview(block)[: end or size])
+            if end:
+                self.rest = bytes(block[end:size])
+                return
+        self.ended = True
+
+    def _look(self, block: bytearray) -> int:
+        """Read a block, and see how many lines it has and whether one is blank."""
         size = os.readv(self.output, [block])
-        view, done = memoryview(block), 0
         if size:
             self.looked_at += size
             self.newlines += block.count(b"\n", 0, size)
             edge = self.last in b"\0\n" and block[:1].isspace()  # at the start, or after the end of a line
-            self.blank = self.blank or edge or _BLANK.search(view[:size]) is not None
+            self.blank = self.blank or edge or _BLANK.search(memoryview(block)[:size]) is not None
             self.last = block[size - 1]
-        while done < size:
-            done += os.write(target, view[done:size])
         return size
 
     def head(self) -> bytes:
@@ -204,6 +224,12 @@ class Lines:
         status = self.process.wait()
         text = b"".join(self.said).decode("utf-8", "replace").split("\n")[0].strip()
         return (text or f"the decoder ended with status {status}") if status else ""
+
+
+def _write(target: int, data: bytes | memoryview) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(target, view) :]
 
 
 @contextmanager

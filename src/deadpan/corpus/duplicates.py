@@ -15,7 +15,7 @@ import duckdb
 
 from deadpan.corpus.dumps import Dump, raw_lines
 from deadpan.corpus.ingest import BEST, PARQUET, REPEATED, Unit
-from deadpan.corpus.rules import literal
+from deadpan.corpus.rules import literal, literals
 from deadpan.corpus.workshop import Workshop
 
 
@@ -41,22 +41,30 @@ def drop_duplicates(
 
 def _find(connection: duckdb.DuckDBPyConnection, units: Sequence[Unit]) -> bool:
     """Table `copies`: every row whose id occurs more than once. False if there is none."""
-    files = ", ".join(literal(str(unit.rows)) for unit in units)
+    files = literals(file for unit in units for file in unit.rows)
     connection.execute(
         "CREATE OR REPLACE TEMP TABLE repeated AS"
-        f" SELECT id FROM read_parquet([{files}]) WHERE id IS NOT NULL GROUP BY id HAVING count(*) > 1"
+        f" SELECT id FROM read_parquet({files}) WHERE id IS NOT NULL GROUP BY id HAVING count(*) > 1"
     )
     if not connection.execute("SELECT 1 FROM repeated LIMIT 1").fetchall():
         return False
-    described = connection.execute(f"DESCRIBE SELECT * FROM read_parquet([{files}])").fetchall()
-    columns = [name for name, *_ in described]
-    content = f"md5(CAST(to_json(struct_pack({', '.join(columns)})) AS VARCHAR))"
-    parts = [
-        f"SELECT {number} AS unit, file_row_number AS row, {content} AS content, * EXCLUDE (file_row_number)"
-        f" FROM read_parquet({literal(str(unit.rows))}, file_row_number=true) WHERE id IN (FROM repeated)"
-        for number, unit in enumerate(units)
-    ]
-    connection.execute(f"CREATE OR REPLACE TEMP TABLE copies AS {' UNION ALL '.join(parts)}")
+    described = connection.execute(f"DESCRIBE SELECT * FROM read_parquet({files})").fetchall()
+    columns = ", ".join(name for name, *_ in described)
+    connection.execute("CREATE OR REPLACE TEMP TABLE starts (filename VARCHAR, unit INTEGER, start BIGINT)")
+    connection.executemany(
+        "INSERT INTO starts VALUES (?, ?, ?)",
+        [
+            [str(file), number, start]
+            for number, unit in enumerate(units)
+            for file, start in unit.starts.items()
+        ],
+    )
+    connection.execute(
+        "CREATE OR REPLACE TEMP TABLE copies AS SELECT unit, start + file_row_number AS row,"
+        f" md5(CAST(to_json(struct_pack({columns})) AS VARCHAR)) AS content, {columns}"
+        f" FROM read_parquet({files}, filename=true, file_row_number=true) JOIN starts USING (filename)"
+        " WHERE id IN (FROM repeated)"
+    )
     return True
 
 

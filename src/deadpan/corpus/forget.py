@@ -74,7 +74,7 @@ class Forgotten:
     def _in(self, folder: Path, cursor: duckdb.DuckDBPyConnection) -> bool:
         if not self.names:
             return False
-        source = literal(str(folder / "rows.parquet"))
+        source = f"read_parquet({literal(str(folder / 'rows-*.parquet'))})"
         found = cursor.execute(
             f"SELECT count(*) FROM {source} WHERE lower(author) IN (SELECT name FROM {TABLE})"
         ).fetchone()

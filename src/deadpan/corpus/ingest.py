@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +17,20 @@ import duckdb
 from deadpan.corpus.dumps import Dump, Kind, Lines, open_lines, raw_lines, widen
 from deadpan.corpus.forget import Forgotten
 from deadpan.corpus.months import month_name
-from deadpan.corpus.rules import LONGEST_LINE, comments_query, literal, posts_query
+from deadpan.corpus.rules import LONGEST_LINE, comments_query, literal, literals, posts_query
 from deadpan.corpus.settings import TextRules
 from deadpan.corpus.workshop import KEY, Workshop, full
 from deadpan.errors import DataError
 from deadpan.fields import encode
 from deadpan.storage import digest, read_json, write_json
 
-FORMAT = 1  # of the rows below; a change makes every dump be read again
-ROWS, UNIT, DIGESTS = "rows.parquet", "unit.json", "digests.json"
+FORMAT = 2  # of the rows below; a change makes every dump be read again
+ROWS, UNIT, DIGESTS = "rows-*.parquet", "unit.json", "digests.json"
 REPEATED, BEST = "repeated.parquet", "best.parquet"
 PLACES = 100  # line numbers kept of unreadable lines; all are counted
 TICK_SECONDS = 0.2
+PART = 384 << 20
+"""Bytes of a dump that are read at once: DuckDB keeps what it has read of a pipe until the query ends."""
 
 # Short dictionaries: ids and texts hardly repeat, and looking for repeats was a third of the writing.
 PARQUET = "FORMAT parquet, COMPRESSION snappy, DICTIONARY_SIZE_LIMIT 1000"
@@ -53,11 +56,18 @@ class Unit:
     unreadable: int
     places: tuple[str, ...]
     forgotten: int
+    parts: tuple[int, ...]
     copies: Path | None = None
 
     @property
-    def rows(self) -> Path:
-        return self.folder / ROWS
+    def rows(self) -> list[Path]:
+        """The files of its rows, in the order of the dump."""
+        return row_files(self.folder)
+
+    @property
+    def starts(self) -> dict[Path, int]:
+        """For each file of rows, how many rows are in those before it."""
+        return dict(zip(self.rows, accumulate(self.parts, initial=0), strict=False))
 
     @property
     def count(self) -> int:
@@ -156,7 +166,9 @@ class Ingest:
         with open_lines(dump) as lines:
             self.reading[dump.path] = lines
             try:
-                self._copy(cursor, lines, folder / ROWS)
+                while not lines.ended:
+                    number = len(row_files(folder))
+                    self._copy(cursor, lines, folder / ROWS.replace("*", f"{number:05}"))
             finally:
                 del self.reading[dump.path]
             damage = lines.damage()
@@ -165,14 +177,14 @@ class Ingest:
                 f"{dump.path}: ends early or is damaged ({damage}): fetch it again, or use the whole lines "
                 f"before the damage with --allow-truncated"
             )
-        write_json(folder / UNIT, self._seen(cursor, lines, folder / ROWS))
+        write_json(folder / UNIT, self._seen(cursor, lines, row_files(folder)))
 
     def _copy(self, cursor: duckdb.DuckDBPyConnection, lines: Lines, target: Path) -> None:
         """Decoder -> pump -> pipe -> DuckDB -> Parquet."""
         query = comments_query if lines.dump.kind == "comments" else posts_query
         reader, writer = os.pipe()
         widen(writer)
-        pump = threading.Thread(target=lines.pump, args=(writer,), daemon=True)
+        pump = threading.Thread(target=lines.pump, args=(writer, PART), daemon=True)
         pump.start()
         try:
             select = query(f"/dev/fd/{reader}", self.rules, self.forgotten.table)
@@ -183,16 +195,17 @@ class Ingest:
             os.close(reader)  # a pump that still writes is told so
             pump.join()
 
-    def _seen(self, cursor: duckdb.DuckDBPyConnection, lines: Lines, rows: Path) -> dict[str, Any]:
+    def _seen(self, cursor: duckdb.DuckDBPyConnection, lines: Lines, files: Sequence[Path]) -> dict[str, Any]:
         """What the manifest needs to know, and where the unreadable lines are."""
-        source = f"read_parquet({literal(str(rows))}, file_row_number=true)"
+        source = f"read_parquet({literals(files)}, file_row_number=true, filename=true)"
         months = cursor.execute(
             f"SELECT month, count(*) FROM {source} WHERE id IS NOT NULL GROUP BY month ORDER BY month"
         ).fetchall()
-        bad = cursor.execute(
-            f"SELECT file_row_number FROM {source} WHERE id IS NULL ORDER BY file_row_number"
-        ).fetchall()
-        good, unreadable = sum(count for _, count in months), [row for (row,) in bad]
+        counts = dict(cursor.execute(f"SELECT filename, count(*) FROM {source} GROUP BY filename").fetchall())
+        parts = [counts.get(str(file), 0) for file in files]
+        starts = dict(zip(map(str, files), accumulate(parts, initial=0), strict=False))
+        bad = cursor.execute(f"SELECT filename, file_row_number FROM {source} WHERE id IS NULL").fetchall()
+        good, unreadable = sum(n for _, n in months), sorted(starts[file] + row for file, row in bad)
         whole = lines.process is not None or lines.last in b"\0\n"
         cut = not whole and unreadable and unreadable[-1] == good + len(unreadable) - 1
         if cut and not self.options.allow_truncated:
@@ -216,6 +229,7 @@ class Ingest:
             "unreadable": len(unreadable),
             "lines": numbers,
             "forgotten": forgotten,
+            "parts": parts,
         }
 
     @contextmanager
@@ -242,6 +256,11 @@ class Ingest:
         self.watch("ingest", done, self.total, self.done_lines + sum(lines.count for lines in now))
 
 
+def row_files(folder: Path) -> list[Path]:
+    """The files of rows a step wrote."""
+    return sorted(folder.glob(ROWS))
+
+
 def _load(folder: Path, dump: Dump, key: dict[str, Any]) -> Unit:
     seen = read_json(folder / UNIT)
     return Unit(
@@ -254,6 +273,7 @@ def _load(folder: Path, dump: Dump, key: dict[str, Any]) -> Unit:
         unreadable=seen["unreadable"],
         places=tuple(f"{dump.path.name}:{line}" for line in seen["lines"]),
         forgotten=seen["forgotten"],
+        parts=tuple(seen["parts"]),
     )
 
 

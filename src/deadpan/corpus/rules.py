@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from pathlib import Path
 
 from deadpan.corpus.settings import TextRules
 
@@ -32,6 +33,11 @@ POST_FIELDS = (
 def literal(text: str) -> str:
     """Text as an SQL literal."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def literals(paths: Iterable[Path]) -> str:
+    """Paths as an SQL list."""
+    return f"[{', '.join(literal(str(path)) for path in paths)}]"
 
 
 def any_of(column: str, words: Iterable[str]) -> str:
