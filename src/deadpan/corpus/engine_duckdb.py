@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import duckdb
 import narwhals as nw
@@ -44,7 +44,8 @@ class DuckDBEngine:
     def scan(self, paths: Sequence[Path]) -> Frame:
         """One scan over all files: a union of scans was slower."""
         files = [str(path) for path in paths]
-        return cast("Frame", nw.from_native(self.connection.read_parquet(files, hive_partitioning=False)))
+        frame: Frame = nw.from_native(self.connection.read_parquet(files, hive_partitioning=False))
+        return frame
 
     def save(self, frame: Frame, folder: Path, by: str = "") -> None:
         """COPY, so that compression and partitions are ours to choose."""
