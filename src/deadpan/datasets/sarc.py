@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache, partial
+from functools import cache, partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
@@ -32,54 +32,28 @@ class Sequence(NamedTuple):
     labels: tuple[bool, ...]
 
 
-_made = partial(tuple.__new__, Sequence)  # what Sequence(...) does, without its detour
-
-
 def read_sequences(path: Path, tally: Tally | None = None) -> Iterator[Sequence]:
     """The index as a stream. A first line of another form means another file; later ones are counted."""
     tally = Tally() if tally is None else tally
+    labels_of = cache(_labels)  # a few spellings, a million lines
+    made = partial(tuple.__new__, Sequence)  # what Sequence(...) does, without its detour
     number = 0
     with open_bytes(path) as file:
         for lines in _blocks_of_lines(file):
-            if (whole := _whole_block(lines)) is not None:
-                yield from whole
-                number += len(lines)
-                continue
             for line in lines:
                 number += 1
-                sequence = _sequence(line)
-                if sequence is not None:
-                    yield sequence
+                try:
+                    ancestors, replies, marks = line.split("|")
+                    responses, labels = tuple(replies.split(" ")), labels_of(marks)
+                except (ValueError, KeyError):
+                    responses, labels = (), (False,)
+                if len(responses) == len(labels):
+                    yield made((tuple(ancestors.split(" ")), responses, labels))
                 elif number == 1:
                     form = "ancestors|responses|labels, ids between spaces"
                     raise DataError(f"{path}:1: not a SARC index: expected {form}")
                 elif line:
                     tally.drop("bad_row", place(path, number), repr(line[:80]))
-
-
-def _whole_block(lines: list[str]) -> list[Sequence] | None:
-    """The sequences of some lines if all are as they should be: a third faster than one by one."""
-    fields = "|".join(lines).split("|")
-    if len(fields) != 3 * len(lines):
-        return None
-    ids = [tuple(text.split(" ")) for text in fields[1::3]]
-    try:
-        labels = list(map(_labels, fields[2::3]))
-    except KeyError:
-        return None
-    if list(map(len, ids)) != list(map(len, labels)):
-        return None
-    ancestors = [tuple(text.split(" ")) for text in fields[0::3]]
-    return list(map(_made, zip(ancestors, ids, labels, strict=True)))
-
-
-def _sequence(line: str) -> Sequence | None:
-    try:
-        ancestors, responses, labels = line.split("|")
-        found = Sequence(tuple(ancestors.split(" ")), tuple(responses.split(" ")), _labels(labels))
-    except (ValueError, KeyError):
-        return None
-    return found if len(found.responses) == len(found.labels) else None
 
 
 def _blocks_of_lines(file: IO[bytes]) -> Iterator[list[str]]:
@@ -96,7 +70,6 @@ def _blocks_of_lines(file: IO[bytes]) -> Iterator[list[str]]:
         yield [rest.decode("ascii", "replace").removesuffix("\r")]
 
 
-@lru_cache(4_096)  # a few spellings, a million lines
 def _labels(text: str) -> tuple[bool, ...]:
     return tuple([_LABELS[label] for label in text.split(" ")])
 
