@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -81,6 +82,21 @@ class Script(ThreadingHTTPServer):
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that went away is part of some tests."""
+
+
+@contextmanager
+def served() -> Iterator[Script]:
+    """A script that plays on a thread of its own until the block ends."""
+    script = Script()
+    thread = threading.Thread(target=script.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield script
+    finally:
+        script.over.set()
+        script.shutdown()
+        thread.join()
+        script.server_close()
 
 
 class Handler(BaseHTTPRequestHandler):

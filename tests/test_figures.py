@@ -150,9 +150,14 @@ def test_whole_numbers_get_a_bin_each():
 
 
 def test_one_value_can_be_drawn():
-    figures.distribution("t", {"a": [0.5]}, unit="x").svg()
-    figures.heat("t", [[1.0]], rows=("r", ["a"]), columns=("c", ["b"]), unit="x").svg()
-    figures.whiskers("t", {"a": UNDEFINED}, unit="x").svg()
+    drawn = (
+        figures.distribution("t", {"a": [0.5]}, unit="x"),
+        figures.heat("t", [[1.0]], rows=("r", ["a"]), columns=("c", ["b"]), unit="x"),
+        figures.whiskers("t", {"a": UNDEFINED}, unit="x"),
+    )
+    for figure in drawn:
+        assert figure.svg().startswith("<svg")
+        assert len(figure.table.rows) > 0
 
 
 @pytest.mark.parametrize(

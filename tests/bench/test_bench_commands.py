@@ -10,6 +10,7 @@ import pytest
 from bench_items import make_item, small_set
 from deadpan.bench.items import write_items
 from deadpan.fields import encode
+from deadpan.locks import alone_in
 
 
 @pytest.fixture
@@ -170,3 +171,12 @@ def test_the_table_people_watch():
     running, done = out.getvalue().splitlines()[1:3]
     assert running.split() == ["openai/a", "running", "50/100", "2.0/s", "0:25", "2", "3", "0", "$0.5000"]
     assert done.split() == ["mine", "done", "100/100", "10.0/s", "0", "0", "0", "no", "price"]
+
+
+def test_two_runs_in_one_folder_do_not_ask_twice(deadpan, mine, tmp_path):
+    with alone_in(tmp_path / "r" / "baseline-first"):
+        ran = deadpan(
+            "bench", "run", "--set", mine, "--model", "baseline/first", "--runs", 1, "--out", tmp_path / "r"
+        )
+    fails(ran, "another run is at work there")
+    assert not list((tmp_path / "r").rglob("*.jsonl"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from contextlib import closing
 
 import pytest
@@ -14,7 +13,7 @@ from deadpan.generate.moderation import Moderation
 from deadpan.generate.politeness import PLAIN, POLITE, classifier, speaker_levels
 from deadpan.llm import Settings
 from deadpan.records import Turn
-from scripted_server import Act, Script, send
+from scripted_server import Act, send, served
 from tiny_encoder import tiny_encoder
 
 FLAGGED = {"harassment": True, "hate": False, "violence": True}
@@ -34,14 +33,8 @@ async def at_once(seconds: float) -> None:
 
 @pytest.fixture
 def server():
-    script = Script()
-    thread = threading.Thread(target=script.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield script
-    script.over.set()
-    script.shutdown()
-    thread.join()
-    script.server_close()
+    with served() as script:
+        yield script
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import pytest
 from deadpan.llm import Client, Settings
 from deadpan.llm.cache import Cache
 from deadpan.llm.retries import Backoff
-from scripted_server import Script
+from scripted_server import Script, served
 
 
 @pytest.fixture
@@ -21,14 +20,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Script]:
     for name in ("DEADPAN_LLM_URL", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    script = Script()
-    thread = threading.Thread(target=script.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield script
-    script.over.set()
-    script.shutdown()
-    thread.join()
-    script.server_close()
+    with served() as script:
+        yield script
 
 
 @pytest.fixture

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -22,6 +23,7 @@ from deadpan.bench.sets import ItemSet, limited
 from deadpan.errors import ConfigError
 from deadpan.llm import CostLimit, Price, Usage
 from deadpan.llm.retries import Backoff, Failed
+from deadpan.locks import alone_in
 from deadpan.records import Item
 
 LIMITS = (128, 512, 2048)
@@ -140,17 +142,24 @@ def run_models(
     # A model that has answered everything need not even be there.
     unfinished = [runner for runner in runners if runner.pending]
     ready = answerers or {each.plan.model: connect(each.plan.model, job.sampling) for each in unfinished}
-    for folder, plan in plans:
-        begin(folder, plan)
-    states = [runner.state for runner in runners]
+    with ExitStack() as held:  # two runs in one folder would ask, and pay for, everything twice
+        for folder, plan in plans:
+            held.enter_context(alone_in(folder))
+            begin(folder, plan)
+        _ask(unfinished, ready, lambda: watch([runner.state for runner in runners]))
+        return [(folder, finish(folder, plan, _rows(job, plan, folder))) for folder, plan in plans]
+
+
+def _ask(runners: Sequence[_Runner], answerers: Mapping[str, Answerer], changed: Callable[[], None]) -> None:
+    """All that is pending, side by side."""
 
     async def everything() -> None:
         try:
             async with asyncio.TaskGroup() as group:
-                for runner in unfinished:
-                    group.create_task(runner.run(ready[runner.plan.model], lambda: watch(states)))
+                for runner in runners:
+                    group.create_task(runner.run(answerers[runner.plan.model], changed))
         finally:
-            for model in ready.values():
+            for model in answerers.values():
                 if isinstance(model, InspectModel):
                     await model.close()
 
@@ -158,7 +167,6 @@ def run_models(
         asyncio.run(everything())
     except ExceptionGroup as several:
         raise _first(several) from None
-    return [(folder, finish(folder, plan, _rows(job, plan, folder))) for folder, plan in plans]
 
 
 def _first(group: ExceptionGroup) -> Exception:

@@ -138,11 +138,7 @@ def backup(out: Path, home: Path, as_json: bool) -> None:
     from deadpan.studio.backup import back_up
 
     counts = back_up(out)
-    emit(
-        as_json,
-        counts,
-        lambda screen: screen.print(table(("table", "rows"), counts.items(), numbers=("rows",))),
-    )
+    _say_rows(counts, as_json)
 
 
 @click.command()
@@ -155,6 +151,11 @@ def restore(file: Path, home: Path, as_json: bool) -> None:
     from deadpan.studio.backup import restore as read_back
 
     counts = read_back(file)
+    _say_rows(counts, as_json)
+
+
+def _say_rows(counts: dict[str, int], as_json: bool) -> None:
+    """Rows by table."""
     emit(
         as_json,
         counts,

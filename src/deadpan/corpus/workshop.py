@@ -6,7 +6,6 @@ killed anywhere is taken up where it stopped, and a step whose inputs did not ch
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from deadpan.errors import DataError
+from deadpan.locks import alone_in
 from deadpan.storage import read_json
 
 KEY = "key.json"
@@ -38,19 +38,13 @@ class Workshop:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep other runs out; the kernel drops the lock with the process, so a kill leaves none behind."""
-        self.root.mkdir(parents=True, exist_ok=True)
-        handle = os.open(self.root, os.O_RDONLY)
-        try:
+        """Keep other runs out, and start and end without what a killed one left."""
+        with alone_in(self.root):
+            self._clear_temporaries()
             try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise DataError(f"{self.out}: another run is building it: wait for its end") from None
-            self._clear_temporaries()
-            yield
-        finally:
-            self._clear_temporaries()
-            os.close(handle)
+                yield
+            finally:
+                self._clear_temporaries()
 
     def _clear_temporaries(self) -> None:
         for leftover in self.root.glob(".*"):

@@ -48,7 +48,9 @@ def read_sequences(path: Path, tally: Tally | None = None) -> Iterator[Sequence]
                 except (ValueError, KeyError):
                     responses, labels = (), (False,)
                 if len(responses) == len(labels):
-                    yield made((tuple(ancestors.split(" ")), responses, labels))
+                    # Most contexts are the post alone.
+                    above = tuple(ancestors.split(" ")) if " " in ancestors else (ancestors,)
+                    yield made((above, responses, labels))
                 elif number == 1:
                     form = "ancestors|responses|labels, ids between spaces"
                     raise DataError(f"{path}:1: not a SARC index: expected {form}")

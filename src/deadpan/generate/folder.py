@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import json
-import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -20,6 +18,7 @@ from deadpan.fields import encode
 from deadpan.generate.caller import FAILED
 from deadpan.generate.draft import Draft, Dropped
 from deadpan.generate.ledger import Said
+from deadpan.locks import alone_in
 from deadpan.storage import (
     Manifest,
     atomic,
@@ -95,17 +94,12 @@ class RunFolder:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep other runs out; the kernel drops the lock with the process, so a kill leaves none behind."""
+        """Keep other runs out; a disk that fills is told as such."""
         if self.root.exists() and not self.root.is_dir():
             raise DataError(f"{self.root}: a file of that name is in the way; set another out in the plan")
-        self.root.mkdir(parents=True, exist_ok=True)
-        handle = os.open(self.root, os.O_RDONLY)
         try:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise DataError(f"{self.root}: another run is at work there: wait for its end") from None
-            yield
+            with alone_in(self.root):
+                yield
         except OSError as bad:
             if bad.errno in FULL:
                 raise DataError(
@@ -113,8 +107,6 @@ class RunFolder:
                     f"make room and continue with --resume"
                 ) from None
             raise
-        finally:
-            os.close(handle)
 
 
 @dataclass(slots=True)

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from deadpan.detect.neural.batches import Training
     from deadpan.detect.neural.networks import Network
-    from deadpan.detect.neural.trainer import Plan
 
 
 class NeuralSystem(System):
@@ -81,7 +80,7 @@ class NeuralSystem(System):
     ) -> None:
         import torch
 
-        from deadpan.detect.neural.trainer import train
+        from deadpan.detect.neural.trainer import plan_of, train
 
         state = np.random.SeedSequence((self.seed, member)).generate_state(2)
         seed, dropout = int(state[0]), self._dropout(int(state[1]))
@@ -89,7 +88,7 @@ class NeuralSystem(System):
             # Sparse tables are not there on every device.
             network = self._network(torch.from_numpy(start.copy()), dropout, sparse=device.type != "mps")
             progress = partial(self._tell, member)
-            history = train(network, training, held_out, self._plan(seed), device, progress)
+            history = train(network, training, held_out, plan_of(self.options, seed), device, progress)
         self.networks_.append(network.eval())
         self.history_.append([asdict(epoch) for epoch in history])
 
@@ -98,23 +97,6 @@ class NeuralSystem(System):
             return self.options.dropout
         low, high = self.options.dropout_range
         return float(np.random.default_rng(seed).uniform(low, high))
-
-    def _plan(self, seed: int) -> Plan:
-        from deadpan.detect.neural.trainer import Plan
-
-        options = self.options
-        return Plan(
-            epochs=options.epochs,
-            batch_size=options.batch_size,
-            learning_rate=options.learning_rate,
-            weight_decay=options.weight_decay,
-            clip=options.clip,
-            patience=options.patience,
-            balance=options.balance,
-            pairwise=options.pairwise,
-            stop_on=options.stop_on,
-            seed=seed,
-        )
 
     def _tell(self, member: int, what: str, done: int, total: int) -> None:
         several = f"network {member + 1} of {self.options.members}, " if self.options.members > 1 else ""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 import torch
@@ -36,6 +37,12 @@ class Plan:
     pairwise: float = 0.0
     stop_on: StopOn = "auto"
     seed: int = 0
+
+
+def plan_of(options: Any, seed: int, *, linear: bool = False) -> Plan:
+    """The plan that options of a network or of an encoder come to; they name what they share alike."""
+    own = {field.name: getattr(options, field.name) for field in fields(Plan) if hasattr(options, field.name)}
+    return Plan(**own, seed=seed, linear=linear)
 
 
 @dataclass(frozen=True, slots=True)

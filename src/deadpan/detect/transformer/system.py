@@ -45,23 +45,10 @@ class Transformer(System):
         kept, _ = labelled(examples)
         device = find_device(options.device)
         from deadpan.detect.neural.batches import Training
-        from deadpan.detect.neural.trainer import Plan, train
+        from deadpan.detect.neural.trainer import plan_of, train
 
         known, watched = hold_out(kept, options.validation, self.seed)
-        plan = Plan(
-            epochs=options.epochs,
-            batch_size=options.batch_size,
-            learning_rate=options.learning_rate,
-            weight_decay=options.weight_decay,
-            clip=options.clip,
-            warmup=options.warmup,
-            linear=True,
-            patience=options.patience,
-            balance=options.balance,
-            pairwise=options.pairwise,
-            stop_on=options.stop_on,
-            seed=self.seed,
-        )
+        plan = plan_of(options, self.seed, linear=True)
 
         def training(part: Sequence[Example], swap: float) -> Training:
             pairs = training_pairs(self.context, part, swap, self.seed)

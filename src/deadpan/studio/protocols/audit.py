@@ -13,8 +13,9 @@ from deadpan.page import Cell, Table
 from deadpan.stats import wilson
 from deadpan.studies import StudyItem
 from deadpan.studio.protocols.protocol import (
+    SARCASTIC,
+    SINCERE,
     Answers,
-    Choice,
     Lesson,
     Question,
     Screen,
@@ -22,15 +23,11 @@ from deadpan.studio.protocols.protocol import (
     StudyProtocol,
     Words,
     is_sarcastic,
+    sarcastic_or_not,
     shares,
 )
 
-SARCASTIC, SINCERE = "sarcastic", "not sarcastic"
-MEANT = Question(
-    "sarcastic",
-    _("Was the author being sarcastic?"),
-    (Choice(SARCASTIC, _("Sarcastic")), Choice(SINCERE, _("Not sarcastic"))),
-)
+MEANT = sarcastic_or_not(_("Was the author being sarcastic?"))
 
 
 class Audit(StudyProtocol):

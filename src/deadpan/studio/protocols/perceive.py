@@ -17,8 +17,8 @@ from deadpan.stats.bootstrap import RESAMPLES, totals_interval
 from deadpan.stats.interval import FloatArray
 from deadpan.stats.scores import share
 from deadpan.studio.protocols.protocol import (
+    SARCASTIC,
     Answers,
-    Choice,
     Lesson,
     Question,
     Screen,
@@ -26,15 +26,11 @@ from deadpan.studio.protocols.protocol import (
     StudyProtocol,
     Words,
     is_sarcastic,
+    sarcastic_or_not,
     shares,
 )
 
-SARCASTIC, SINCERE = "sarcastic", "not sarcastic"
-PERCEIVED = Question(
-    "sarcastic",
-    _("Is this sarcastic?"),
-    (Choice(SARCASTIC, _("Sarcastic")), Choice(SINCERE, _("Not sarcastic"))),
-)
+PERCEIVED = sarcastic_or_not(_("Is this sarcastic?"))
 PAIRS_SHOWN = 30
 
 

@@ -160,6 +160,16 @@ def shares(answers: Answers, question: Question) -> Section | None:
     return Section(str(question.text), Table(head, tuple(rows)))
 
 
+SARCASTIC, SINCERE = "sarcastic", "not sarcastic"
+
+
+def sarcastic_or_not(text: Words) -> Question:
+    """A question with these two answers."""
+    return Question(
+        "sarcastic", text, (Choice(SARCASTIC, _("Sarcastic")), Choice(SINCERE, _("Not sarcastic")))
+    )
+
+
 def shuffled(count: int, order: str) -> list[int]:
     """The places 0..count-1 in an order that depends on `order` alone."""
     return sorted(range(count), key=lambda place: draw(0, f"{order}\x1f{place}"))
