@@ -1,9 +1,10 @@
-"""How well the best systems do on SARC's pol: an encoder pretrained on main, [linear], and the two blended.
+"""How well the best systems do on SARC's pol: an encoder that saw more of Reddit, [linear], both blended.
 
     python examples/pol_encoder.py OUT [--folds 5] [--seeds 1] [--fresh-encoder]
 
-The encoder is first fine-tuned on the pairs of sarc_main that share no text with pol, then on each fold's
-training part. What every step made is kept in OUT, so a run that was ended goes on where it was.
+The encoder is first fine-tuned on what the other Reddit corpora have that shares no text with pol, then on
+each fold's training part; [linear] is trained with and without them. What every step made is kept in OUT, so
+a run that was ended goes on where it was.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -19,12 +21,14 @@ from deadpan.datasets import read_dataset
 from deadpan.datasets.leaks import without_duplicates
 from deadpan.detect.blend import blend_scores
 from deadpan.detect.detector import Detector
+from deadpan.detect.system import Progress
 from deadpan.records import Example, Prediction
 from deadpan.splits import folds
 from deadpan.stats import compare_systems, score_predictions
 from deadpan.storage import read_records, write_records
 
 SHARED = Path(__file__).parent.parent.parent / "shared" / "data"
+OTHERS = ("sarc-main", "sarc-raw", "figlang2020-reddit")
 SETTINGS = {"pairwise": 0.5, "max_tokens": 96}
 
 
@@ -32,9 +36,13 @@ def main() -> None:
     options = _options()
     torch.set_num_threads(options.threads)
     pol = [example for example in read_dataset("sarc-pol", SHARED) if example.label is not None]
-    start = "minilm-l6" if options.fresh_encoder else str(_pretrained(options.out, pol))
-    name = "transformer" if options.fresh_encoder else "pretrained transformer"
+    others = [] if options.fresh_encoder else _others(pol)
+    start = str(_pretrained(options.out, others)) if others else "minilm-l6"
+    name = "pretrained transformer" if others else "transformer"
     said = {"linear": _out_of_fold(options.out / "linear", "linear", {}, pol, options.folds)}
+    if others:
+        folder = options.out / "linear-others"
+        said["linear, more of Reddit"] = _out_of_fold(folder, "linear", {}, pol, options.folds, others)
     for seed in range(options.seeds):
         own = {**SETTINGS, "encoder": start, "seed": seed}
         folder = options.out / f"{name.replace(' ', '-')}-{seed}"
@@ -49,23 +57,39 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--fresh-encoder", action="store_true", help="no pretraining on main")
+    parser.add_argument(
+        "--fresh-encoder", action="store_true", help="nothing but pol and the encoder as it is"
+    )
     return parser.parse_args()
 
 
-def _pretrained(out: Path, pol: list[Example]) -> Path:
-    """The encoder after main, made once."""
+def _others(pol: list[Example]) -> list[Example]:
+    """The other Reddit corpora, without any text that is in pol or in an earlier one of them."""
+    found: list[Example] = []
+    for name in OTHERS:
+        given = [example for example in read_dataset(name, SHARED) if example.label is not None]
+        kept = without_duplicates(given, [*pol, *found]).examples
+        print(f"{name}: {len(kept):,} of {len(given):,} responses are not in pol or before", flush=True)
+        found += kept
+    return found
+
+
+def _pretrained(out: Path, others: list[Example]) -> Path:
+    """The encoder after the other corpora, made once."""
     folder = out / "pretrained"
     if not (folder / "detector.json").exists():
-        found = without_duplicates(list(read_dataset("sarc-main", SHARED)), pol).examples
-        print(f"pretraining on {len(found):,} responses of main that are not in pol", flush=True)
-        detector = Detector("transformer", **SETTINGS, epochs=2).fit(list(found), _clocked("main"))
-        detector.save(folder, command="examples/pol_encoder.py", about={"data": "sarc-main without sarc-pol"})
+        detector = Detector("transformer", **SETTINGS, epochs=2).fit(others, _clocked("others"))
+        detector.save(folder, command="examples/pol_encoder.py", about={"data": ", ".join(OTHERS)})
     return folder
 
 
 def _out_of_fold(
-    folder: Path, system: str, own: dict[str, object], pol: list[Example], k: int
+    folder: Path,
+    system: str,
+    own: dict[str, object],
+    pol: list[Example],
+    k: int,
+    also: Sequence[Example] = (),
 ) -> list[Prediction]:
     """What models that did not see a fold say of it; folds that are done are read back."""
     said: dict[str, Prediction] = {}
@@ -73,7 +97,9 @@ def _out_of_fold(
         path = folder / f"fold-{number}-of-{k}.jsonl"
         if not path.exists():
             folder.mkdir(parents=True, exist_ok=True)
-            detector = Detector(system, **own).fit(fold.train, _clocked(f"{folder.name} fold {number}"))
+            detector = Detector(system, **own).fit(
+                [*fold.train, *also], _clocked(f"{folder.name} fold {number}")
+            )
             write_records(path, detector.predict(fold.test), Prediction)
         answers = list(read_records(path, Prediction))
         print(f"{folder.name} fold {number}: {_pair_accuracy(fold.test, answers)}", flush=True)
@@ -82,11 +108,10 @@ def _out_of_fold(
 
 
 def _pair_accuracy(examples: list[Example], said: list[Prediction]) -> str:
-    found = score_predictions(examples, said, seed=0).scores["pair_accuracy"]
-    return f"{found.value:.4f} [{found.low:.4f}, {found.high:.4f}]"
+    return str(score_predictions(examples, said, seed=0).scores["pair_accuracy"])
 
 
-def _clocked(what: str):  # type: ignore[no-untyped-def]
+def _clocked(what: str) -> Progress:
     """A line now and then: these are long runs."""
     last = [time.monotonic()]
 
