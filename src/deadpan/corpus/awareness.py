@@ -29,11 +29,17 @@ def rows_of(engine: Engine, units: Sequence[Unit]) -> Frame:
     """The rows of some units, each id once; an unreadable line left a row without id, seen by nobody."""
     rows = engine.scan([file for unit in units for file in unit.rows]).filter(~nw.col("id").is_null())
     copies = [unit.copies for unit in units if unit.copies]
-    if not copies:
+    if copies:
+        repeated = engine.scan([folder / REPEATED for folder in copies]).unique()
+        best = engine.scan([folder / BEST for folder in copies])
+        rows = nw.concat([rows.join(repeated, on="id", how="anti"), best], how="vertical")
+    if units[0].kind == "posts":
         return rows
-    repeated = engine.scan([folder / REPEATED for folder in copies]).unique()
-    best = engine.scan([folder / BEST for folder in copies])
-    return nw.concat([rows.join(repeated, on="id", how="anti"), best], how="vertical")
+    # Three names of nearly always one post are kept as one in the files.
+    return rows.with_columns(
+        top=nw.when(nw.col("on_post")).then(nw.col("thread")),
+        link=nw.coalesce(nw.col("link"), nw.col("thread")),
+    )
 
 
 def author_parts(workshop: Workshop, engine: Engine, units: Sequence[Unit]) -> list[Path]:

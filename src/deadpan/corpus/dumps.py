@@ -121,7 +121,7 @@ def decoder_command(suffix: str) -> list[str]:
 
 @dataclass(slots=True)
 class Lines:
-    """A dump on its way through a pipe: bytes in from the decoder, bytes out to whoever parses.
+    """A dump while it is unpacked: bytes in from the decoder, bytes out to whoever parses.
 
     `last` is the last byte that was looked at, `blank` whether a blank line was.
     """
@@ -146,6 +146,8 @@ class Lines:
     @property
     def position(self) -> int:
         """Bytes of the file that are used up: the decoder shares our place in it."""
+        if self.source.closed:
+            return self.dump.size
         return os.lseek(self.source.fileno(), 0, os.SEEK_CUR)
 
     @property
@@ -153,32 +155,27 @@ class Lines:
         """The file descriptor the plain bytes come out of."""
         return cast("IO[bytes]", self.process.stdout).fileno() if self.process else self.source.fileno()
 
-    def pump(self, target: int, most: int) -> None:
+    def pour(self, target: int, most: int) -> None:
         """Pass about `most` bytes on, whole lines; `ended` says whether that was all.
 
-        Most blocks of a pipe are handed over unseen, which costs next to nothing.
+        Most blocks of a pipe are handed over unseen, which saves a copy.
         """
         block, turn, first = bytearray(BLOCK), 0, self.read
         unseen = self.process is not None and hasattr(os, "splice")
-        try:
-            _write(target, self.rest)
-            self.rest = b""
-            while self.read - first < most:
-                if unseen and turn % LOOK_EVERY:
-                    size = os.splice(self.output, target, BLOCK)
-                else:
-                    size = self._look(block)
-                    _write(target, memoryview(block)[:size])
-                self.read += size
-                turn += 1
-                if not size:
-                    self.ended = True
-                    return
-            self._finish_line(block, target)
-        except BrokenPipeError:
-            pass  # the parser gave up, and says why itself
-        finally:
-            os.close(target)
+        _write(target, self.rest)
+        self.rest = b""
+        while self.read - first < most:
+            if unseen and turn % LOOK_EVERY:
+                size = os.splice(self.output, target, BLOCK)
+            else:
+                size = self._look(block)
+                _write(target, memoryview(block)[:size])
+            self.read += size
+            turn += 1
+            if not size:
+                self.ended = True
+                return
+        self._finish_line(block, target)
 
     def _finish_line(self, block: bytearray, target: int) -> None:
         """The rest of a line that is under way; what is read past it waits for the next part."""

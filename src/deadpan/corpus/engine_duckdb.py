@@ -28,6 +28,8 @@ def connect(memory: str, scratch: Path, threads: int = 0) -> duckdb.DuckDBPyConn
         raise ConfigError(f"--memory {memory!r} is no size: write it like 4GB or 800MB") from None
     connection.execute(f"SET temp_directory = {literal(str(scratch))}")
     connection.execute("SET enable_progress_bar = false")
+    # Names of files in memory come again with other contents.
+    connection.execute("SET enable_external_file_cache = false")
     if threads:
         connection.execute(f"SET threads = {int(threads)}")
     return connection

@@ -1,39 +1,41 @@
-"""Dumps to Parquet, once: decoder -> pipe -> DuckDB, which reads the JSON and runs the text rules at once."""
+"""Dumps to Parquet, once: decoder -> memory -> DuckDB, which reads the JSON and runs the text rules."""
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import duckdb
 
-from deadpan.corpus.dumps import Dump, Kind, Lines, open_lines, raw_lines, widen
+from deadpan.corpus.digests import Digests
+from deadpan.corpus.dumps import Dump, Kind, Lines, open_lines, raw_lines
 from deadpan.corpus.forget import Forgotten
 from deadpan.corpus.months import month_name
 from deadpan.corpus.rules import LONGEST_LINE, comments_query, literal, literals, posts_query
 from deadpan.corpus.settings import TextRules
+from deadpan.corpus.spool import Spool
 from deadpan.corpus.workshop import KEY, Workshop, full
 from deadpan.errors import DataError
 from deadpan.fields import encode
-from deadpan.storage import digest, read_json, write_json
+from deadpan.storage import read_json, write_json
 
-FORMAT = 2  # of the rows below; a change makes every dump be read again
-ROWS, UNIT, DIGESTS = "rows-*.parquet", "unit.json", "digests.json"
+FORMAT = 3  # of the rows below; a change makes every dump be read again
+ROWS, UNIT = "rows-*.parquet", "unit.json"
 REPEATED, BEST = "repeated.parquet", "best.parquet"
 PLACES = 100  # line numbers kept of unreadable lines; all are counted
 TICK_SECONDS = 0.2
-PART = 384 << 20
-"""Bytes of a dump that are read at once: DuckDB keeps what it has read of a pipe until the query ends."""
+PART = 128 << 20  # bytes of a dump that are parsed together; the first part is smaller, to start soon
+AT_ONCE = 3  # parts under way: the decoder fills one while two are parsed and written
 
 # Short dictionaries: ids and texts hardly repeat, and looking for repeats was a third of the writing.
-PARQUET = "FORMAT parquet, COMPRESSION snappy, DICTIONARY_SIZE_LIMIT 1000"
+PARQUET = "FORMAT parquet, COMPRESSION snappy, DICTIONARY_SIZE_LIMIT 1000, WRITE_BLOOM_FILTER false"
 
 Watch = Callable[[str, int, int, int], None]
 """Told the step, bytes done, bytes in all, and comments read so far."""
@@ -102,28 +104,29 @@ class Ingest:
         self.forgotten = forgotten
         self.watch = watch
         self.reading: dict[Path, Lines] = {}
+        self.decoders = threading.Semaphore(self.options.workers)  # a decoder may hold a window of 2 GiB
+        self.spools: SimpleQueue[Spool] = SimpleQueue()
         self.done_bytes = self.done_lines = self.total = 0
 
     def run(self, dumps: Sequence[Dump]) -> list[Unit]:
         """Every dump as a unit, in the order given. One that fails stops the rest; what is done stays."""
         self.total = sum(dump.size for dump in dumps)
         self.forgotten.load(self.connection)
-        digests = self._digests(dumps)
-        seen: dict[str, int] = {}
-        jobs: list[tuple[Dump, dict[str, Any]]] = []
-        for dump, sha256 in zip(dumps, digests, strict=True):
-            # The same file given twice is two units, whose comments are each other's duplicates.
-            copy = seen[sha256] = seen.get(sha256, 0) + 1
-            jobs.append((dump, self._key(dump, sha256, copy)))
-        with self._ticking(), ThreadPoolExecutor(max(1, self.options.workers)) as pool:
-            futures = [pool.submit(self._unit, dump, key) for dump, key in jobs]
+        # One reader more than decoders: while the last of a dump is written, the next can start.
+        readers = ThreadPoolExecutor(self.options.workers + 1)
+        writers = ThreadPoolExecutor(self.options.workers * (AT_ONCE - 1))
+        with self._ticking(), self._spooling(), ThreadPoolExecutor(1) as hasher, writers, readers:
+            digests = Digests(self.workshop.root, dumps, hasher)
+            futures = [readers.submit(self._unit, n, dump, digests, writers) for n, dump in enumerate(dumps)]
             try:
+                digests.save()
                 return [future.result() for future in futures]
             finally:
                 for future in futures:
                     future.cancel()
 
     def _key(self, dump: Dump, sha256: str, copy: int) -> dict[str, Any]:
+        """The same file given twice is two units, whose comments are each other's duplicates."""
         return {
             "format": FORMAT,
             "kind": dump.kind,
@@ -134,75 +137,69 @@ class Ingest:
             "forget": self.forgotten.key,
         }
 
-    def _digests(self, dumps: Sequence[Dump]) -> list[str]:
-        """Hashes of the dumps; a file whose size and time did not change is not read again for it."""
-        path = self.workshop.root / DIGESTS
-        known: dict[str, list[Any]] = read_json(path) if path.is_file() else {}
-        fresh: dict[str, list[Any]] = {}
-
-        def look(dump: Dump) -> None:
-            place, state = str(dump.path.resolve()), dump.path.stat()
-            mark = [state.st_size, state.st_mtime_ns]
-            old = known.get(place)
-            fresh[place] = old if old and old[:2] == mark else [*mark, digest(dump.path)]
-
-        with ThreadPoolExecutor() as pool:
-            list(pool.map(look, dumps))
-        if fresh != known:
-            write_json(path, fresh)
-        return [fresh[str(dump.path.resolve())][2] for dump in dumps]
-
-    def _unit(self, dump: Dump, key: dict[str, Any]) -> Unit:
+    def _unit(self, number: int, dump: Dump, digests: Digests, writers: Executor) -> Unit:
+        key = self._key(dump, *digests.of(number))
         self.forgotten.adopt(self.workshop, dump.kind, key, self.connection.cursor())
-        folder = self.workshop.step(dump.kind, key, lambda folder: self._read(dump, folder))
+        folder = self.workshop.step(dump.kind, key, lambda folder: self._read(dump, folder, writers))
         unit = _load(folder, dump, key)
         self.done_bytes += dump.size
         self.done_lines += unit.count + unit.unreadable
         _check(dump, unit, self.options)
         return unit
 
-    def _read(self, dump: Dump, folder: Path) -> None:
-        cursor = self.connection.cursor()
-        with open_lines(dump) as lines:
-            self.reading[dump.path] = lines
-            try:
-                while not lines.ended:
-                    number = len(row_files(folder))
-                    self._copy(cursor, lines, folder / ROWS.replace("*", f"{number:05}"))
-            finally:
-                del self.reading[dump.path]
-            damage = lines.damage()
+    def _read(self, dump: Dump, folder: Path, writers: Executor) -> None:
+        try:
+            with self.decoders, open_lines(dump) as lines:
+                self.reading[dump.path] = lines
+                parts = self._hand_out(lines, folder, writers)
+                damage = lines.damage()
+            counts = [part.result() for part in parts]
+        finally:
+            self.reading.pop(dump.path, None)
         if damage and not self.options.allow_truncated:
             raise DataError(
                 f"{dump.path}: ends early or is damaged ({damage}): fetch it again, or use the whole lines "
                 f"before the damage with --allow-truncated"
             )
-        write_json(folder / UNIT, self._seen(cursor, lines, row_files(folder)))
+        write_json(folder / UNIT, self._seen(lines, row_files(folder), counts))
 
-    def _copy(self, cursor: duckdb.DuckDBPyConnection, lines: Lines, target: Path) -> None:
-        """Decoder -> pump -> pipe -> DuckDB -> Parquet."""
-        query = comments_query if lines.dump.kind == "comments" else posts_query
-        reader, writer = os.pipe()
-        widen(writer)
-        pump = threading.Thread(target=lines.pump, args=(writer, PART), daemon=True)
-        pump.start()
+    def _hand_out(self, lines: Lines, folder: Path, writers: Executor) -> list[Future[int]]:
+        """Decoder -> spool -> DuckDB -> Parquet, part by part: how many rows each will have."""
+        parts: list[Future[int]] = []
+        while not lines.ended:
+            spool = self.spools.get()
+            try:
+                spool.rewind()
+                lines.pour(spool.descriptor, PART if parts else PART // 8)
+                spool.cut()
+            except BaseException:
+                self.spools.put(spool)
+                raise
+            target = folder / ROWS.replace("*", f"{len(parts):05}")
+            parts.append(writers.submit(self._copy, lines.dump, spool, target))
+            for part in parts:
+                if part.done():
+                    part.result()  # one that failed says so here
+        return parts
+
+    def _copy(self, dump: Dump, spool: Spool, target: Path) -> int:
+        query = comments_query if dump.kind == "comments" else posts_query
         try:
-            select = query(f"/dev/fd/{reader}", self.rules, self.forgotten.table)
-            cursor.execute(f"COPY ({select}) TO {literal(str(target))} ({PARQUET})")
+            select = query(spool.path, self.rules, self.forgotten.table)
+            copy = f"COPY ({select}) TO {literal(str(target))} ({PARQUET})"
+            return int(self.connection.cursor().execute(copy).fetchall()[0][0])
         except duckdb.Error as bad:
-            raise _trouble(lines.dump, bad, self.workshop.out) from None
+            raise _trouble(dump, bad, self.workshop.out) from None
         finally:
-            os.close(reader)  # a pump that still writes is told so
-            pump.join()
+            self.spools.put(spool)
 
-    def _seen(self, cursor: duckdb.DuckDBPyConnection, lines: Lines, files: Sequence[Path]) -> dict[str, Any]:
+    def _seen(self, lines: Lines, files: Sequence[Path], parts: Sequence[int]) -> dict[str, Any]:
         """What the manifest needs to know, and where the unreadable lines are."""
+        cursor = self.connection.cursor()
         source = f"read_parquet({literals(files)}, file_row_number=true, filename=true)"
         months = cursor.execute(
             f"SELECT month, count(*) FROM {source} WHERE id IS NOT NULL GROUP BY month ORDER BY month"
         ).fetchall()
-        counts = dict(cursor.execute(f"SELECT filename, count(*) FROM {source} GROUP BY filename").fetchall())
-        parts = [counts.get(str(file), 0) for file in files]
         starts = dict(zip(map(str, files), accumulate(parts, initial=0), strict=False))
         bad = cursor.execute(f"SELECT filename, file_row_number FROM {source} WHERE id IS NULL").fetchall()
         good, unreadable = sum(n for _, n in months), sorted(starts[file] + row for file, row in bad)
@@ -229,8 +226,20 @@ class Ingest:
             "unreadable": len(unreadable),
             "lines": numbers,
             "forgotten": forgotten,
-            "parts": parts,
+            "parts": list(parts),
         }
+
+    @contextmanager
+    def _spooling(self) -> Iterator[None]:
+        """Room for all parts that may be under way."""
+        spools = [Spool(self.workshop.scratch) for _ in range(self.options.workers * AT_ONCE)]
+        for spool in spools:
+            self.spools.put(spool)
+        try:
+            yield
+        finally:
+            for spool in spools:
+                spool.close()
 
     @contextmanager
     def _ticking(self) -> Iterator[None]:

@@ -107,6 +107,7 @@ def _fields(source: str, names: Iterable[str]) -> str:
 
 
 _MONTH = "year(make_timestamp(moment * 1000000)) * 100 + month(make_timestamp(moment * 1000000))"
+_ASCII = "strlen(words) = length(words)"
 _RANK = (
     "CASE WHEN gone THEN 0 ELSE 1152921504606846976 END"
     " + greatest(0, least(coalesce(retrieved, 0), 576460752303423488))"
@@ -116,16 +117,16 @@ _RANK = (
 def comments_query(source: str, rules: TextRules, forget: str = "") -> str:
     """SELECT that turns a dump of comments into rows; `id` is null where a line is not a comment.
 
-    `up` is the parent comment, `top` the parent post, `thread` what tree work is divided by; `rank` orders
-    copies of one comment. `forget` is a table of lower-case names whose words are left out.
+    `up` is the parent comment; `thread` is the post, `on_post` says whether it is what is answered, `link` is
+    null unless the dump names another post than that; `shard` deals threads out, `rank` orders copies of one
+    comment. `forget` is a table of lower-case names whose words are left out.
     """
     marker = MarkerRule(rules)
     forgotten = f"lower(author) IN (SELECT name FROM {forget})" if forget else "false"
-    not_ascii = "strlen(words) <> length(words)" if rules.ascii_only else "false"
+    not_ascii = "NOT ascii" if rules.ascii_only else "false"
     return f"""
-    SELECT id, up, top, link, coalesce(top, link) AS thread,
-      CAST(abs(unicode(right(coalesce(top, link), 1)) * 37 + unicode(right(coalesce(top, link), 2))) % 4096
-           AS INTEGER) AS shard,
+    SELECT id, up, thread, on_post, CASE WHEN link <> thread THEN link END AS link,
+      CAST(abs(unicode(ending) * 37 + unicode(substr(ending, 2))) % 4096 AS INTEGER) AS shard,
       CASE WHEN forgotten THEN '' ELSE author END AS author, subreddit, score, ups, downs,
       moment AS created_utc, CAST({_MONTH} AS INTEGER) AS month, {_RANK} AS rank, marked,
       CASE WHEN forgotten THEN 'forgotten' WHEN gone THEN 'deleted' WHEN {has_url("words", rules)} THEN 'url'
@@ -135,8 +136,9 @@ def comments_query(source: str, rules: TextRules, forget: str = "") -> str:
     FROM (SELECT *, {_trimmed("spaced")} AS text FROM (SELECT *, {_spaced("bare")} AS spaced FROM (
       SELECT *, CASE WHEN marked THEN {marker.stripped("words")} ELSE words END AS bare,
         {any_of("author", rules.deleted)} OR {any_of("words", rules.deleted)} AS gone,
-        {forgotten} AS forgotten
-      FROM (SELECT *, {marker.marked("words")} AS marked FROM (
+        {forgotten} AS forgotten, right(thread, 2) AS ending
+      FROM (SELECT *, {marker.marked("words")} AS marked, {_ASCII} AS ascii,
+          top IS NOT NULL AS on_post, coalesce(top, link) AS thread FROM (
         SELECT CASE WHEN {_sound("body")} THEN id END AS id,
           CASE WHEN starts_with(parent_id, 't1_') THEN nullif(substr(parent_id, 4), '')
                WHEN starts_with(parent_id, 't3_') OR parent_id IN ('', {_bare("link_id")}) THEN NULL
@@ -163,12 +165,12 @@ def posts_query(source: str, rules: TextRules, forget: str = "") -> str:
       CASE WHEN forgotten THEN '' ELSE {_trimmed("spaced")} END AS text
     FROM (SELECT *, {_spaced("words")} AS spaced, {forgotten} AS forgotten,
         {any_of("author", rules.deleted)} OR {any_of("words", rules.deleted)} AS gone
-      FROM (SELECT CASE WHEN {_sound("title")} THEN id END AS id,
+      FROM (SELECT *, {_ASCII} AS ascii FROM (SELECT CASE WHEN {_sound("title")} THEN id END AS id,
           coalesce(author, '[deleted]') AS author, coalesce(subreddit, '') AS subreddit,
           coalesce({number("score")}, 0) AS score, coalesce({number("ups")}, -1) AS ups,
           coalesce({number("downs")}, -1) AS downs, {number("created_utc")} AS moment,
           {number("retrieved_on")} AS retrieved, {unescaped("title")} AS words
-        FROM {_fields(source, POST_FIELDS)}))
+        FROM {_fields(source, POST_FIELDS)})))
     """
 
 
@@ -182,12 +184,13 @@ def _sound(words: str) -> str:
 
 def _bare(column: str) -> str:
     """SQL: an id without its t1_ or t3_."""
-    return f"CASE WHEN {column}[1:3] IN ('t1_', 't3_') THEN substr({column}, 4) ELSE {column} END"
+    named = f"starts_with({column}, 't3_') OR starts_with({column}, 't1_')"
+    return f"CASE WHEN {named} THEN substr({column}, 4) ELSE {column} END"
 
 
 def _spaced(column: str) -> str:
     """SQL: runs of white space as one space. The guards are for speed: most texts have none of these, and
-    the expression alone costs half as much as reading the JSON."""
-    signs = [f"contains({column}, '  ')"] + [f"contains({column}, chr({code}))" for code in range(9, 14)]
-    odd = " OR ".join([*signs, f"strlen({column}) <> length({column})"])
+    the expression alone costs half as much as reading the JSON. `ascii` is of the text before that."""
+    signs = [f"contains({column}, chr({code}))" for code in range(9, 14)] + [f"contains({column}, '  ')"]
+    odd = " OR ".join(["NOT ascii", *signs])
     return f"CASE WHEN {odd} THEN regexp_replace({column}, {literal(NOT_PLAIN)}, ' ', 'g') ELSE {column} END"
