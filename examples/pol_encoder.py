@@ -29,7 +29,7 @@ from deadpan.storage import read_records, write_records
 
 SHARED = Path(__file__).parent.parent.parent / "shared" / "data"
 OTHERS = ("sarc-main", "sarc-raw", "figlang2020-reddit")
-SETTINGS = {"pairwise": 0.5, "max_tokens": 96}
+SETTINGS = {"pairwise": 0.5, "max_tokens": 64, "epochs": 2}
 
 
 def main() -> None:
@@ -78,7 +78,7 @@ def _pretrained(out: Path, others: list[Example]) -> Path:
     """The encoder after the other corpora, made once."""
     folder = out / "pretrained"
     if not (folder / "detector.json").exists():
-        detector = Detector("transformer", **SETTINGS, epochs=2).fit(others, _clocked("others"))
+        detector = Detector("transformer", **{**SETTINGS, "epochs": 1}).fit(others, _clocked("others"))
         detector.save(folder, command="examples/pol_encoder.py", about={"data": ", ".join(OTHERS)})
     return folder
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -42,7 +41,10 @@ class Outcome(Generic[T]):
 
 
 class Caller:
-    """The models of a plan, with one budget and one ledger. A context manager: it closes its connections."""
+    """The models of a plan, with one budget and one ledger. A context manager: it closes its connections.
+
+    It asks on the loop of `deadpan.llm` alone, so what it counts needs no lock.
+    """
 
     def __init__(
         self, plan: Plan, ledger: Ledger, *, max_cost: float | None = None, client: Client | None = None
@@ -59,7 +61,6 @@ class Caller:
         self._paid_before = ledger.paid
         self._clients: dict[bool, Client] = {} if client is None else {False: client, True: client}
         self._in_a_row = 0
-        self._lock = threading.Lock()
 
     def __enter__(self) -> Self:
         return self
@@ -88,7 +89,7 @@ class Caller:
                     f"price = [input, output] under [model], in US dollars per million tokens"
                 )
 
-    def ask(
+    async def ask(
         self, stage: str, messages: Sequence[Message], read: Callable[[Said], T], tries: int | None = None
     ) -> Outcome[T]:
         """Ask until `read` makes something of an answer. Each try is another draw of the same question."""
@@ -97,7 +98,7 @@ class Caller:
             if outcome.reason:
                 outcome.again.append(outcome.reason)
             try:
-                said = self._said(stage, messages, replicate)
+                said = await self._said(stage, messages, replicate)
             except ModelError as bad:
                 self._count_failure(bad)
                 outcome.reason, outcome.detail, outcome.raw = FAILED, str(bad), ""
@@ -111,34 +112,31 @@ class Caller:
                 outcome.reason, outcome.detail, outcome.raw = bad.kind, bad.detail, said.text
         return outcome
 
-    def _said(self, stage: str, messages: Sequence[Message], replicate: int) -> Said:
+    async def _said(self, stage: str, messages: Sequence[Message], replicate: int) -> Said:
         settings = self.stages[stage]
         key = call_key(settings, messages, replicate)
         if known := self.ledger.get(key):
             return known
-        reply = self._client(settings).complete(messages, replicate, **_changes(settings))
+        reply = await self._client(settings).acomplete(messages, replicate, **_changes(settings))
         said = as_said(reply)
         self.ledger.put(key, said, 0 if reply.cached else round((reply.cost or 0.0) * MICRO))
-        with self._lock:
-            self._in_a_row = 0
-            self.retried.update(() if reply.cached else reply.retried)
+        self._in_a_row = 0
+        self.retried.update(() if reply.cached else reply.retried)
         return said
 
     def _client(self, settings: Settings) -> Client:
         """One client for the endpoints, which share a budget; one for the embedded model, which is free."""
         embedded = bool(settings.embedded)
-        with self._lock:
-            if embedded not in self._clients:
-                left = None if self.max_cost is None else max(0.0, self.max_cost - self._paid_before)
-                self._clients[embedded] = Client(settings.changed(max_cost=None if embedded else left))
+        if embedded not in self._clients:
+            left = None if self.max_cost is None else max(0.0, self.max_cost - self._paid_before)
+            self._clients[embedded] = Client(settings.changed(max_cost=None if embedded else left))
         return self._clients[embedded]
 
     def _count_failure(self, error: ModelError) -> None:
         """One call that fails is one dialogue lost; many in a row mean that nobody is there."""
-        with self._lock:
-            self._in_a_row += 1
-            if self._in_a_row >= self.plan.give_up_after:
-                raise Unanswered(f"{self._in_a_row} calls in a row failed, the last: {error}")
+        self._in_a_row += 1
+        if self._in_a_row >= self.plan.give_up_after:
+            raise Unanswered(f"{self._in_a_row} calls in a row failed, the last: {error}")
 
 
 class Unanswered(DeadpanError):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from collections.abc import Callable, Coroutine, Iterable, Iterator
+from concurrent.futures import Future, wait
+from typing import Any, TypeVar
+
+from deadpan.llm.loop import submit
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -14,22 +17,34 @@ AHEAD = 4
 """Items begun per worker: one slow answer lets the others run this far ahead before they wait for it."""
 
 
-def in_order(work: Callable[[T], R], items: Iterable[T], workers: int) -> Iterator[R]:
+class _Stopped(Exception):
+    """The end of an item that was not begun, since another failed."""
+
+
+def in_order(work: Callable[[T], Coroutine[Any, Any, R]], items: Iterable[T], workers: int) -> Iterator[R]:
     """The result for each item. After an error nothing new is begun, what is under way ends, it is raised.
 
-    Threads, because the work waits: the calls themselves run on the loop of `deadpan.llm`.
+    The work runs on the loop of `deadpan.llm`, where the calls run: a thread for each item would spend
+    more time waiting for its turn than the call takes.
     """
-    if workers == 1:
-        yield from map(work, items)
-        return
-    pool = ThreadPoolExecutor(workers, thread_name_prefix="deadpan-generate")
+    slots, stopped = asyncio.Semaphore(workers), False
     begun: deque[Future[R]] = deque()
+
+    async def in_turn(item: T) -> R:
+        async with slots:
+            if stopped:
+                raise _Stopped
+            return await work(item)
+
     try:
         for item in items:
-            begun.append(pool.submit(work, item))
+            begun.append(submit(in_turn(item)))
             if len(begun) >= workers * AHEAD:
-                yield begun.popleft().result()
+                yield begun[0].result()
+                begun.popleft()
         while begun:
-            yield begun.popleft().result()
+            yield begun[0].result()
+            begun.popleft()
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        stopped = True
+        wait(begun)

@@ -49,13 +49,13 @@ class Moderation:
             run(self._connection.close())
             self._connection = None
 
-    def find(self, texts: Sequence[str]) -> str:
+    async def find(self, texts: Sequence[str]) -> str:
         """What one dialogue is flagged for; empty if nothing."""
         text = "\n".join(texts)
         key = hashlib.blake2b(f"moderation\x1f{self.model}\x1f{text}".encode(), digest_size=20).digest()
         known = self.ledger.get(key)
         if known is None:
-            known = Said(run(self._categories(text)), "stop", self.model, cost=0)
+            known = Said(await self._categories(text), "stop", self.model, cost=0)
             self.ledger.put(key, known, 0)
         return known.text
 

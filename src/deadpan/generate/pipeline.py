@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -160,18 +160,22 @@ class Pipeline:
         return (raw for _, raw in sorted(chosen, key=lambda pair: draw(self.plan.seed, pair[1].id)))
 
     def _situation(self) -> None:
-        def work(draft: Draft) -> tuple[Draft, Outcome[Draft]]:
+        async def work(draft: Draft) -> tuple[Draft, Outcome[Draft]]:
             messages = situation_messages(self.language, draft)
-            found = self.caller.ask("situation", messages, lambda said: read_situation(self.language, said))
+            found = await self.caller.ask(
+                "situation", messages, lambda said: read_situation(self.language, said)
+            )
             theme, summary = found.value or ("", "")
             return draft, _with(found, replace(draft, theme=theme, summary=summary))
 
         self._ask_each("situation", work)
 
     def _dialogue(self) -> None:
-        def work(draft: Draft) -> tuple[Draft, Outcome[Draft]]:
+        async def work(draft: Draft) -> tuple[Draft, Outcome[Draft]]:
             messages = dialogue_messages(self.language, draft)
-            found = self.caller.ask("dialogue", messages, lambda said: read_dialogue(self.language, said))
+            found = await self.caller.ask(
+                "dialogue", messages, lambda said: read_dialogue(self.language, said)
+            )
             if found.value is None:
                 return draft, _with(found, draft)
             new = found.value
@@ -200,24 +204,29 @@ class Pipeline:
                     out.keep(draft)
             return
 
-        def work(draft: Draft) -> tuple[Draft, Outcome[Draft]]:
+        async def work(draft: Draft) -> tuple[Draft, Outcome[Draft]]:
             messages = abnormal_messages(self.language, draft)
-            found = self.caller.ask("abnormal", messages, lambda said: read_finding(self.language, said))
+            found = await self.caller.ask(
+                "abnormal", messages, lambda said: read_finding(self.language, said)
+            )
             return draft, _with(found, replace(draft, suspect=found.value or ""))
 
         self._ask_each("abnormal", work, keep_unread=True)
 
     def _contrast(self) -> None:
-        def work(draft: Draft) -> tuple[Draft, Outcome[Draft]]:
+        async def work(draft: Draft) -> tuple[Draft, Outcome[Draft]]:
             messages = contrast_messages(self.language, draft)
             read = lambda said: read_sincere(self.language, draft, said)  # noqa: E731
-            found = self.caller.ask("contrast", messages, read)
+            found = await self.caller.ask("contrast", messages, read)
             return draft, _with(found, replace(draft, sincere=found.value or ""))
 
         self._ask_each("contrast", work, keep_unread=True)
 
     def _ask_each(
-        self, name: str, work: Callable[[Draft], tuple[Draft, Outcome[Draft]]], keep_unread: bool = False
+        self,
+        name: str,
+        work: Callable[[Draft], Coroutine[Any, Any, tuple[Draft, Outcome[Draft]]]],
+        keep_unread: bool = False,
     ) -> None:
         """Ask about every draft, several at a time, and write what came of each in its order."""
         before = BEFORE[name]

@@ -7,7 +7,7 @@ import hashlib
 import json
 import logging
 import os
-import tempfile
+import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -62,9 +62,13 @@ class Cache:
             return
         value = dataclasses.asdict(dataclasses.replace(reply, cached=False))
         path = self._path(key)
+        text = json.dumps({"check": _check(key, value), "reply": value})
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            _write(path, json.dumps({"check": _check(key, value), "reply": value}))
+            try:
+                _write(path, text)
+            except FileNotFoundError:  # the first answer in its folder
+                path.parent.mkdir(parents=True, exist_ok=True)
+                _write(path, text)
         except OSError as bad:
             if not self._complained:
                 log.warning("answers are not being cached in %s: %s", self.folder, bad)
@@ -76,14 +80,13 @@ class Cache:
 
 def _write(path: Path, text: str) -> None:
     """Under a name of its own first: threads and processes may keep the same answer at the same time."""
-    handle, name = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=path.parent)
+    temporary = path.with_name(f".{os.getpid()}-{threading.get_ident()}-{path.stem[:16]}.tmp")
     try:
-        with os.fdopen(handle, "w", encoding="ascii") as file:
-            file.write(text)
-        Path(name).replace(path)
+        temporary.write_text(text, encoding="ascii")
+        temporary.replace(path)
     except BaseException:
         with suppress(OSError):
-            Path(name).unlink()
+            temporary.unlink()
         raise
 
 

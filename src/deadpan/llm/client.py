@@ -250,6 +250,8 @@ def close_shared() -> None:
 
 
 async def _awaited(work: Coroutine[Any, Any, T]) -> T:
+    if asyncio.get_running_loop() is background():
+        return await work
     return await asyncio.wrap_future(submit(work))
 
 

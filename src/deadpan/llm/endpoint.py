@@ -109,12 +109,11 @@ async def ask(client: AsyncOpenAI, endpoint: Endpoint, body: dict[str, Any], tim
     """One attempt. Raises Failed where another may help, a DeadpanError where none will."""
     import openai
 
-    fields = {name: body[name] for name in ("model", "messages")}
-    rest = {name: value for name, value in body.items() if name not in fields}
     try:
         async with asyncio.timeout(timeout):  # the SDK's own limit is for each read, not for all of them
-            raw = await client.chat.completions.with_raw_response.create(**fields, extra_body=rest)
-            text = raw.http_response.text
+            # Not chat.completions.create: to look at every field of every message for what might be a file
+            # to send costs it more than the call itself.
+            text = await client.post("/chat/completions", body=body, cast_to=str)
     except (TimeoutError, openai.APITimeoutError):
         raise Failed("timeout", f"nothing within {timeout:g} s") from None
     except openai.APIStatusError as bad:
