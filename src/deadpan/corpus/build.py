@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -210,10 +211,13 @@ class Build:
         fresh = self.workshop.root / ".fresh"
         fresh.mkdir()
         outputs = Outputs(connection, fresh, self.options.packed)
-        sarc = outputs.raw(rows)
-        outputs.sequences(threads)
-        outputs.comments("raw", entries)
-        drawn = Drawing(outputs, self.settings, threads, entries, self.workshop.scratch).run()
+        # Drawing is Python's work, writing the raw files DuckDB's and Arrow's: neither waits for the other.
+        with ThreadPoolExecutor(1) as aside:
+            writing = aside.submit(outputs.raw, rows)
+            outputs.sequences(threads)
+            outputs.comments("raw", entries)
+            drawn = Drawing(outputs, self.settings, threads, entries, self.workshop.scratch).run()
+            sarc = writing.result()
         stats = statistics(outputs, sarc, threads, census, drawn.sizes)
         write_json(fresh / "stats.json", stats)
         months = sorted(m for m, reason in census.cells if reason == "kept")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from deadpan.corpus.rules import literal
 from deadpan.corpus.workshop import KEY, Workshop, fingerprint
 from deadpan.errors import DataError
-from deadpan.storage import read_json
+from deadpan.storage import read_json, write_text
 
 if TYPE_CHECKING:
     import duckdb
@@ -67,7 +67,7 @@ class Forgotten:
             if {**old, "forget": key["forget"]} != json.loads(json.dumps(key, default=list)):
                 continue
             if read_json(folder / "unit.json")["forgotten"] == 0 and not self._in(folder, cursor):
-                (folder / KEY).write_text(json.dumps(key, sort_keys=True, default=list), encoding="utf-8")
+                write_text(folder / KEY, json.dumps(key, sort_keys=True, default=list))
                 folder.rename(workshop.folder(kind, key))
                 return
 

@@ -105,6 +105,7 @@ class Ingest:
         self.watch = watch
         self.reading: dict[Path, Lines] = {}
         self.decoders = threading.Semaphore(self.options.workers)  # a decoder may hold a window of 2 GiB
+        self.adopting = threading.Lock()  # two must not take over the same unit
         self.spools: SimpleQueue[Spool] = SimpleQueue()
         self.done_bytes = self.done_lines = self.total = 0
 
@@ -139,7 +140,8 @@ class Ingest:
 
     def _unit(self, number: int, dump: Dump, digests: Digests, writers: Executor) -> Unit:
         key = self._key(dump, *digests.of(number))
-        self.forgotten.adopt(self.workshop, dump.kind, key, self.connection.cursor())
+        with self.adopting:
+            self.forgotten.adopt(self.workshop, dump.kind, key, self.connection.cursor())
         folder = self.workshop.step(dump.kind, key, lambda folder: self._read(dump, folder, writers))
         unit = _load(folder, dump, key)
         self.done_bytes += dump.size
