@@ -105,6 +105,7 @@ class Ingest:
         self.watch = watch
         self.reading: dict[Path, Lines] = {}
         self.decoders = threading.Semaphore(self.options.workers)  # a decoder may hold a window of 2 GiB
+        self.stopped = threading.Event()
         self.adopting = threading.Lock()  # two must not take over the same unit
         self.spools: SimpleQueue[Spool] = SimpleQueue()
         self.done_bytes = self.done_lines = self.total = 0
@@ -122,6 +123,9 @@ class Ingest:
             try:
                 digests.save()
                 return [future.result() for future in futures]
+            except BaseException:
+                self.stopped.set()
+                raise
             finally:
                 for future in futures:
                     future.cancel()
@@ -169,6 +173,8 @@ class Ingest:
         """Decoder -> spool -> DuckDB -> Parquet, part by part: how many rows each will have."""
         parts: list[Future[int]] = []
         while not lines.ended:
+            if self.stopped.is_set():
+                raise DataError(f"{lines.dump.path}: not read to its end, since another could not be read")
             spool = self.spools.get()
             try:
                 spool.rewind()

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from deadpan.detect import SYSTEMS
 from deadpan.detect.blocks import DenseBlock
 from deadpan.detect.logistic import Fitted, fit_logistic
+from deadpan.detect.settings import check_settings, make
 from deadpan.detect.system import System, labelled, predictions, sigmoid
 from deadpan.errors import ConfigError, DataError
 from deadpan.records import Example, Prediction
@@ -25,7 +26,7 @@ FARTHEST = 4.0
 
 
 class Blend(System):
-    """Stacking. `systems` are names, or tables of a name and settings: {"system": "linear", "turns": 2}.
+    """Stacking. `systems` are names (also with commas), or tables of a name and settings: {"system": "linear", "turns": 2}.
 
     `turns`, `speakers` and `seed` go to every member that does not set its own.
     """
@@ -33,13 +34,15 @@ class Blend(System):
     def __init__(
         self,
         *,
-        systems: Sequence[Member] = ("linear", "bigrams", "cues"),
+        systems: str | Sequence[Member] = ("linear", "bigrams", "cues"),
         folds: int = 3,
         turns: int | None = 0,
         speakers: bool = False,
         seed: int = 0,
     ) -> None:
         super().__init__(turns=turns, speakers=speakers, seed=seed)
+        if isinstance(systems, str):
+            systems = [name.strip() for name in systems.split(",") if name.strip()]
         self.systems = [member if isinstance(member, str) else dict(member) for member in systems]
         self.folds = folds
         if len(self.systems) < 2:
@@ -47,19 +50,14 @@ class Blend(System):
         for member in self.systems:
             if _name(member) == "blend":
                 raise ConfigError("a blend of blends is a blend of all their systems: list those")
-            SYSTEMS.check(_name(member))
+            check_settings(_name(member), _own(member))
 
     @property
     def settings(self) -> dict[str, Any]:
         return {**super().settings, "systems": self.systems, "folds": self.folds}
 
     def _make(self, member: Member) -> System:
-        own = (
-            {key: value for key, value in member.items() if key != "system"}
-            if isinstance(member, Mapping)
-            else {}
-        )
-        system: System = SYSTEMS.load(_name(member))(**{**super().settings, **own})
+        system = make(_name(member), {**super().settings, **_own(member)})
         system.progress = lambda what, done, total: self.progress(f"{_name(member)}: {what}", done, total)
         return system
 
@@ -146,6 +144,13 @@ def _name(member: Member) -> str:
     if "system" not in member:
         raise ConfigError(f"a member of a blend needs its system: got {dict(member)}")
     return str(member["system"])
+
+
+def _own(member: Member) -> dict[str, Any]:
+    """The settings a member brings of its own."""
+    if isinstance(member, str):
+        return {}
+    return {key: value for key, value in member.items() if key != "system"}
 
 
 def _log_odds(scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from deadpan.detect import SYSTEMS
+from deadpan.detect.settings import make
 from deadpan.detect.system import Progress, System
 from deadpan.errors import ConfigError, DataError, ModelError
 from deadpan.records import Example, Prediction, Turn
@@ -26,10 +27,7 @@ class Detector:
     def __init__(self, system: str = "linear", *, threshold: float = 0.5, **settings: Any) -> None:
         self.system = SYSTEMS.check(system)
         self.threshold = threshold
-        try:
-            self.predictor: System = SYSTEMS.load(system)(**settings)
-        except TypeError as bad:
-            raise ConfigError(f"{system} cannot be made with these settings: {bad}") from None
+        self.predictor: System = make(system, settings)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -45,12 +43,12 @@ class Detector:
 
     def predict(self, texts: Iterable[str | Example], progress: Progress | None = None) -> list[Prediction]:
         """One prediction a text, in the same order."""
+        self._need_fit()
+        if isinstance(texts, str):  # its letters would be judged one by one
+            raise ConfigError("predict takes a list of texts: put the text in one, as in predict([text])")
         if progress is not None:
             self.predictor.progress = progress
-        examples = [
-            text if isinstance(text, Example) else Example(str(number), Turn("", text))
-            for number, text in enumerate(texts)
-        ]
+        examples = [_example(number, text) for number, text in enumerate(texts)]
         said = self.predictor.predict(examples)
         return said if self.threshold == 0.5 else at_threshold(said, self.threshold)
 
@@ -66,6 +64,7 @@ class Detector:
 
         `about` goes into the manifest's config: what it was trained on.
         """
+        self._need_fit()
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "manifest.json").unlink(missing_ok=True)  # a folder half written has none
@@ -84,6 +83,8 @@ class Detector:
         folder = DEFAULT_FOLDER if folder == DEFAULT else Path(folder)
         if not (folder / "detector.json").is_file():
             raise ModelError(f"{folder}: no detector here; expected the folder a detector was saved to")
+        if not (folder / "manifest.json").is_file():
+            raise ModelError(f"{folder}: has no manifest.json, so it was not saved to its end; train again")
         for name, facts in read_manifest(folder).files.items():
             if not (folder / name).is_file() or digest(folder / name) != facts["sha256"]:
                 raise ModelError(
@@ -98,6 +99,19 @@ class Detector:
         except (KeyError, TypeError) as bad:
             raise DataError(f"{folder}: not a model of this version ({bad!r}); train again") from None
         return detector
+
+    def _need_fit(self) -> None:
+        """What is learnt ends in an underscore, so a system with none of it has learnt nothing."""
+        if not any(name.endswith("_") for name in vars(self.predictor)):
+            raise ConfigError(f"{self.system} has not learnt anything yet: fit it first, or load a model")
+
+
+def _example(number: int, text: str | Example) -> Example:
+    if isinstance(text, Example):
+        return text
+    if not isinstance(text, str):
+        raise DataError(f"text {number} is {type(text).__name__}: predict takes texts and Examples")
+    return Example(str(number), Turn("", text))
 
 
 def at_threshold(predictions: Iterable[Prediction], threshold: float) -> list[Prediction]:

@@ -12,6 +12,7 @@ from deadpan.detect.validation import cross_validate
 from deadpan.errors import ConfigError
 from deadpan.records import Example, Prediction
 from deadpan.stats import Interval, score_predictions
+from deadpan.stats.outcomes import score_named
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ def transfer(
     """Every corpus against every other, the same test examples in a column throughout."""
     if len(corpora) < 2:
         raise ConfigError("a transfer needs at least two corpora: one to train on, another to test on")
+    score_named(score)
     kept = {name: [e for e in examples if e.label is not None] for name, examples in corpora.items()}
     cells: dict[str, dict[str, Interval]] = {}
     for place, (source, rows) in enumerate(kept.items()):

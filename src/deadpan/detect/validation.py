@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from deadpan.detect.detector import Detector, at_threshold
-from deadpan.detect.system import Progress, silent
+from deadpan.detect.system import Progress, labelled, silent
 from deadpan.detect.thresholds import choose_threshold
 from deadpan.errors import ConfigError, DataError
 from deadpan.records import Example, Prediction
@@ -108,7 +108,7 @@ def train_with_threshold(
     def fit(rows: Sequence[Example]) -> Detector:
         return Detector(detector.system, **detector.settings).fit(rows, progress)
 
-    kept = [example for example in examples if example.label is not None]
+    kept, _ = labelled(examples)  # one label only is said as such, before anything is held back
     detector.threshold = _held_back_threshold(fit, kept, rule)
     return detector.fit(examples, progress)
 
