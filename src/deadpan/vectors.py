@@ -272,7 +272,7 @@ def _lines(path: Path) -> Iterator[bytes]:
         with _open(path) as file:
             yield from file
     except FileNotFoundError:
-        raise DataError(f"{path}: no such file") from None
+        raise DataError(f"{path}: no such file; give a GloVe or word2vec text file") from None
     except (EOFError, OSError, zlib.error) as bad:
         raise DataError(f"{path}: cannot be read to its end ({bad}); fetch it again") from None
 

@@ -21,7 +21,7 @@ from deadpan.detect.tasks import cross_validate_kinds, pick_one
 from deadpan.detect.thresholds import choose_threshold, parse_threshold
 from deadpan.detect.transfer import transfer
 from deadpan.detect.validation import cross_validate, parse_settings
-from deadpan.errors import ConfigError, DataError
+from deadpan.errors import ConfigError, DataError, ModelError
 from deadpan.records import Example, Prediction, Turn
 
 
@@ -207,3 +207,29 @@ def test_a_prompt_shows_its_examples_and_reads_strictly(name):
     assert prompt.read(prompt.no) is False
     for unclear in ("", "maybe", f"{prompt.yes} or {prompt.no}", "10", "yes, because"):
         assert prompt.read(unclear) is None
+
+
+def test_a_detector_that_learnt_nothing_says_so(tmp_path):
+    for use in (lambda d: d.predict(["x"]), lambda d: d.save(tmp_path / "m")):
+        with pytest.raises(ConfigError, match="fit it first"):
+            use(Detector("bow"))
+    assert not (tmp_path / "m").exists()
+
+
+def test_texts_are_a_list_of_texts():
+    detector = Detector("bow").fit(corpus())
+    with pytest.raises(ConfigError, match="a list of texts"):
+        detector.predict("oh sure")
+    with pytest.raises(DataError, match="text 1 is int"):
+        detector.predict(["oh sure", 5])
+
+
+def test_a_model_without_its_manifest_was_not_saved_to_its_end(tmp_path):
+    Detector("bow").fit(corpus()).save(tmp_path)
+    (tmp_path / "manifest.json").unlink()
+    with pytest.raises(ModelError, match="train again"):
+        Detector.load(tmp_path)
+
+
+def test_a_blend_takes_names_with_commas():
+    assert Detector("blend", systems="bow, cues").settings["systems"] == ["bow", "cues"]

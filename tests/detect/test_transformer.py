@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import logging
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +16,7 @@ pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from deadpan.detect.context import Context
-from deadpan.detect.transformer.encoder import load, locate
+from deadpan.detect.transformer.encoder import load, locate, quiet
 from deadpan.detect.transformer.pairs import EncodedPairs
 from deadpan.detect.transformer.swap import swapped_pair, training_pairs
 from deadpan.detect.transformer.system import Transformer
@@ -239,3 +240,10 @@ def test_the_recipe_takes_the_published_parts_and_the_papers_settings():
     ((train, test),) = module.parts(rows)
     assert {e.split for e in train} == {"train", "dev"} and {e.split for e in test} == {"test"}
     assert len(module.parts([replace(e, split="dev") for e in rows])) == 5
+
+
+def test_the_hub_tells_nothing_of_its_retries_while_an_encoder_is_loaded():
+    logger = logging.getLogger("huggingface_hub.utils")
+    with quiet():
+        assert not logger.isEnabledFor(logging.WARNING)
+    assert logger.isEnabledFor(logging.ERROR)

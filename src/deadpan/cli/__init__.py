@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -37,6 +38,13 @@ class LazyGroup(click.Group):
     def __init__(self, commands: Mapping[str, tuple[str, str]], **settings: object) -> None:
         super().__init__(**settings)  # type: ignore[arg-type]
         self.lazy = commands
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            # click would exit with 1 for one that has its number; `main` knows that it is no error.
+            raise BrokenPipeError from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.lazy)

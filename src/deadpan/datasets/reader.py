@@ -153,7 +153,9 @@ def find(name: str, release: Release, data: Path | None) -> list[Found]:
     expected = ", ".join(file.names[0] for file in release.files)
     cure = f"expected {expected} of {release.title}, published at {release.url}"
     if data is None:
-        raise DataError(f"{name}: say where its files are with --data DIR; {cure}")
+        raise DataError(
+            f"{name}: say where its files are by --data DIR (detect: --data-dir DIR) or DEADPAN_DATA; {cure}"
+        )
     if data.is_file():
         matches = [f for f in release.files if data.name in f.names] or [ReleaseFile((data.name,))]
         return [Found(data, matches[0].split)]

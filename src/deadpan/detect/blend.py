@@ -26,7 +26,7 @@ FARTHEST = 4.0
 
 
 class Blend(System):
-    """Stacking. `systems` are names (also with commas), or tables of a name and settings: {"system": "linear", "turns": 2}.
+    """Stacking. `systems` are names, also with commas, or tables: {"system": "linear", "turns": 2}.
 
     `turns`, `speakers` and `seed` go to every member that does not set its own.
     """
@@ -43,6 +43,10 @@ class Blend(System):
         super().__init__(turns=turns, speakers=speakers, seed=seed)
         if isinstance(systems, str):
             systems = [name.strip() for name in systems.split(",") if name.strip()]
+        if not isinstance(systems, Sequence) or not all(isinstance(each, str | Mapping) for each in systems):
+            raise ConfigError(
+                f"systems of a blend are names, or tables of a name and settings: got {systems!r}"
+            )
         self.systems = [member if isinstance(member, str) else dict(member) for member in systems]
         self.folds = folds
         if len(self.systems) < 2:

@@ -114,6 +114,19 @@ def _example(number: int, text: str | Example) -> Example:
     return Example(str(number), Turn("", text))
 
 
+def clear(folder: Path) -> None:
+    """Take away the files of a model saved there before: none must stay beside those of another system."""
+    if not (folder / "manifest.json").is_file():
+        return
+    for name in read_manifest(folder).files:
+        path = folder / name
+        if ".." in Path(name).parts or not path.is_file():  # a manifest may come from somebody else
+            continue
+        path.unlink()
+        if path.parent != folder and not any(path.parent.iterdir()):
+            path.parent.rmdir()
+
+
 def at_threshold(predictions: Iterable[Prediction], threshold: float) -> list[Prediction]:
     """The same scores with labels by another threshold; an answer without a score keeps its label."""
     return [

@@ -62,6 +62,8 @@ class Linear(System):
             raise ConfigError(f"unknown weighting {weighting!r}: choose from {', '.join(WEIGHTINGS)}")
         if strength is not None and strength <= 0:
             raise ConfigError(f"strength is a number above 0: got {strength}")
+        if least is not None and least < 1:
+            raise ConfigError(f"least is 1 or more: got {least}")
         self.strength, self.weighting, self.least = strength, weighting, least
 
     @property

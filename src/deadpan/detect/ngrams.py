@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadpan.detect.system import System, labelled, predictions, sigmoid
-from deadpan.errors import DataError
+from deadpan.errors import ConfigError, DataError
 from deadpan.records import Example, Prediction
 from deadpan.storage import atomic, read_json, write_json
 from deadpan.text import sarc_tokens
@@ -37,6 +37,8 @@ class NGrams(System):
         self, *, min_count: int = 1, turns: int | None = 0, speakers: bool = False, seed: int = 0
     ) -> None:
         super().__init__(turns=turns, speakers=speakers, seed=seed)
+        if min_count < 1:
+            raise ConfigError(f"min_count is 1 or more: got {min_count}")
         self.min_count = min_count
 
     @property

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from deadpan.detect.system import System, labelled
 from deadpan.draws import draw
-from deadpan.errors import ConfigError
+from deadpan.errors import ConfigError, DataError
 from deadpan.fields import decode, encode
 from deadpan.llm import Client, Settings, user
 from deadpan.llm.settings import DEFAULT_MODEL
@@ -104,6 +104,11 @@ class Prompted(System):
         drawn = sorted(kept, key=lambda example: draw(self.seed, example.id))
         by_label = {label: [e for e in drawn if e.label is label] for label in (True, False)}
         half = self.shots // 2
+        if len(by_label[True]) < half or len(by_label[False]) < self.shots - half:
+            raise DataError(
+                f"{self.shots} shots need {half} sarcastic and {self.shots - half} sincere examples: got "
+                f"{len(by_label[True])} and {len(by_label[False])}; give more, or set fewer shots"
+            )
         chosen = by_label[True][:half] + by_label[False][: self.shots - half]
         self.shown_ = sorted(chosen, key=lambda example: draw(self.seed + 1, example.id))
         return self

@@ -22,9 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadpan.detect.context import Context
-from deadpan.errors import DataError
+from deadpan.errors import ConfigError, DataError
 from deadpan.records import Example, Prediction
 
+LARGEST_SEED = 2**32
+"""What every library takes: NumPy refuses a negative one, PyTorch one of more bits."""
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and how much there is."""
 
@@ -37,6 +39,8 @@ class System(ABC):
     """A Predictor with the settings all of them share."""
 
     def __init__(self, *, turns: int | None = 0, speakers: bool = False, seed: int = 0) -> None:
+        if not 0 <= seed < LARGEST_SEED:
+            raise ConfigError(f"a seed is a whole number from 0 to {LARGEST_SEED - 1:,}: got {seed}")
         self.context = Context(turns, speakers)
         self.seed = seed
         self.progress: Progress = silent

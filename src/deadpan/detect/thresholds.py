@@ -40,7 +40,9 @@ def choose_threshold(
     labels = np.array([label for _, label in rows], dtype=bool)
     n_true, n_false = int(labels.sum()), int((~labels).sum())
     if not n_true or not n_false:
-        raise DataError("a threshold can only be chosen on examples of both labels")
+        raise DataError(
+            "a threshold can only be chosen on scored examples of both labels: give more, or a number"
+        )
     order = np.argsort(-scores, kind="stable")
     hits, calls = np.cumsum(labels[order]), np.arange(1, len(labels) + 1)
     if rule == "f1":

@@ -54,7 +54,7 @@ def cross_validate(
     see that part; the model that is tested then learns from all of the training data. `also` are more
     examples to learn from in every fold; that none of them is in the corpus is the caller's duty.
     """
-    labelled = [example for example in examples if example.label is not None]
+    kept = [example for example in examples if example.label is not None]
     said: dict[str, Prediction] = {}
     thresholds: list[float] = []
     spent = {"fit": 0.0, "predict": 0.0}
@@ -65,7 +65,7 @@ def cross_validate(
         spent["fit"] += clock() - started
         return detector
 
-    for number, fold in enumerate(folds(labelled, k, seed=0)):
+    for number, fold in enumerate(folds(kept, k, seed=0)):
         progress(f"{system}: fold", number, k)
         threshold = rule if isinstance(rule, float) else _held_back_threshold(fit, fold.train, rule)
         detector = fit(fold.train)
@@ -74,7 +74,7 @@ def cross_validate(
         spent["predict"] += clock() - started
         said |= {answer.example_id: answer for answer in answers}
         thresholds.append(threshold)
-    ordered = [said[example.id] for example in labelled]
+    ordered = [said[example.id] for example in kept]
     return Trial(system, ordered, tuple(thresholds), spent["fit"], spent["predict"])
 
 

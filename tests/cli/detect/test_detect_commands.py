@@ -139,6 +139,22 @@ def test_explain_names_the_word_and_writes_a_page(run, model, tmp_path):
     assert run("detect", "explain", "--model", model)[0] == 2
 
 
+def test_explain_lists_the_turn_that_moved_it(run, tmp_path):
+    rows = [replace(e, response=Turn("B", f"well {n}"), context=(Turn("A", "oh sure" if e.label else "today"),))
+            for n, e in enumerate(corpus())]  # fmt: skip
+    Detector("bow", turns=1).fit(rows).save(tmp_path / "m")
+    out = run("detect", "explain", "--model", tmp_path / "m", "well then", "--context", "oh sure")[1]
+    assert any(line.startswith("oh sure") and "sarcastic" in line for line in out.splitlines())
+
+
+def test_a_model_trained_over_another_leaves_nothing_of_it(run, data, tmp_path):
+    for system in ("blend", "bow"):
+        assert run("detect", "train", "--system", system, "--data", data, "--out", tmp_path / "m")[0] == 0
+    Detector("bow").fit(corpus()).save(tmp_path / "fresh")
+    left = {path.name for path in (tmp_path / "m").iterdir()}
+    assert left == {"seen.npy"} | {path.name for path in (tmp_path / "fresh").iterdir()}
+
+
 # ---------------------------------------------------------------- tables
 
 
@@ -159,6 +175,16 @@ def test_more_corpora_are_learnt_from_without_what_is_tested(run, data, tmp_path
     told = json.loads(run("detect", "compare", "--systems", "bow,majority", "--data", data, "--folds", 2, "--also",
                           tmp_path / "more.jsonl", "--json")[1])  # fmt: skip
     assert (told["duplicates_removed"], told["n_also"]) == (6, 0)
+
+
+def test_two_files_that_number_their_rows_alike_are_learnt_from_together(run, tmp_path):
+    for name, words in (("a", ("sure", "today")), ("b", ("lovely", "noon"))):
+        rows = [f"{n},{name * 3} {words[n % 2]} {n * 7919},{1 - n % 2}\n" for n in range(40)]
+        (tmp_path / f"{name}.csv").write_text("id,text,label\n" + "".join(rows))
+    status, out, _ = run("detect", "train", "--system", "bow", "--data", tmp_path / "a.csv", "--also",
+                         tmp_path / "b.csv", "--threshold", "f1", "--out", tmp_path / "m", "--json")  # fmt: skip
+    assert status == 0
+    assert json.loads(out)["examples"] == 80
 
 
 def test_transfer_takes_duplicates_out_first(run, data, tmp_path):
@@ -185,6 +211,18 @@ def test_ablate_by_context_and_by_topic(run, data):
     told = json.loads(run("detect", "ablate", "--system", "bow", "--data", data, "--folds", 2, "--by", "topic",
                           "--score", "accuracy", "--json")[1])  # fmt: skip
     assert set(told["parts"]) == {"tea", "rain"}
+
+
+def test_parts_that_take_pairs_apart_are_scored_by_what_is_left(run, tmp_path):
+    longer = [replace(e, response=Turn("", f"{e.response.text} and so on and on and on")) for e in corpus()]
+    rows = [long if e.label else e for e, long in zip(corpus(), longer, strict=True)]
+    rows += [replace(e if e.label else long, id=f"{e.id}x", group=f"x{e.group}", sequence=f"x{e.sequence}")
+             for e, long in zip(corpus(), longer, strict=True)]  # fmt: skip
+    write_records(tmp_path / "pairs.jsonl", rows, Example)
+    told = json.loads(run("detect", "ablate", "--system", "bow", "--data", tmp_path / "pairs.jsonl", "--folds", 2,
+                          "--by", "length", "--json")[1])  # fmt: skip
+    assert told["score"] == "accuracy"
+    assert all(part["value"] is not None for part in told["parts"].values())
 
 
 # ---------------------------------------------------------------- streams
@@ -215,6 +253,26 @@ def test_a_line_without_end_is_an_error_and_the_rest_goes_on(model, monkeypatch)
 def test_examples_deadpan_wrote_keep_their_ids(model, data):
     said = lines(model, data.read_bytes())
     assert [row["id"] for row in said] == [example.id for example in corpus()]
+
+
+def test_a_byte_order_mark_hides_no_json(model):
+    plain = lines(model, b"oh sure\n")
+    assert lines(model, b"\xef\xbb\xbfoh sure\n") == plain
+    assert lines(model, b'\xef\xbb\xbf{"text": "oh sure", "id": null}\n') == plain
+
+
+def test_an_example_with_an_empty_response_is_an_error(model):
+    (said,) = lines(model, b'{"id": "e", "response": {"speaker": "", "text": " "}}\n')
+    assert "empty" in said["error"]
+
+
+def test_a_reader_who_leaves_is_no_error(model, tmp_path):
+    (tmp_path / "many.txt").write_text("oh sure\n" * 200_000)
+    script = f"{sys.executable} -m deadpan detect predict --model {model} {tmp_path / 'many.txt'} | head -n 1"
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {script}"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_pipe_is_answered_before_it_ends(model):
@@ -253,14 +311,39 @@ def test_a_pipe_is_answered_before_it_ends(model):
         (["compare", "--systems", "bow", "--data", "FILE", "--score", "luck"], "unknown score"),
         (["ablate", "--data", "FILE", "--by", "category", "--folds", "2"], "no example has a category"),
         (["kinds", "--data", "FILE"], "categories"),
+        (["train", "--system", "lstm", "--data", "FILE", "--out", "m", "--seed", "-1"], "a seed is"),
+        (["train", "--system", "bow", "--data", "FILE", "--out", "m", "--set", "min_count=0"], "1 or more"),
+        (["train", "--data", "FILE", "--out", "m", "--set", "least=-4"], "1 or more"),
+        (["train", "--system", "prompted", "--data", "FILE", "--out", "m", "--set", "shots=60"], "30 sarcastic"),
+        (["evaluate", "--data", "FILE", "--out", "FILE"], "is a file"),
+        (["compare", "--systems", "bow", "--data", "FILE", "--out", "FILE"], "is a file"),
+        (["transfer", "--data", "starter-en,starter-ko", "--out", "FILE"], "is a file"),
+        (["explain", "Oh, sure.", "--html", "."], "is a directory"),
+        (["predict", "FILE", "--out", "."], "is a directory"),
+        (["train", "--data", "isarcasm_eval-en", "--out", "m"], "--data-dir"),
+        (["", "--json"], "no word to judge"),
+        (["   "], "no word to judge"),
+        (["explain", "--top", "-3"], "--top"),
+        (["train", "--data", "FILE", "--out", "m", "--set", "strength=strong"], "strength needs a number"),
+        (["train", "--data", "FILE", "--out", "m", "--set", "seed=one"], "seed needs a whole number"),
+        (["train", "--system", "bow", "--data", "FILE", "--out", "m", "--set", "min_count=few"], "min_count needs"),
+        (["train", "--system", "blend", "--data", "FILE", "--out", "m", "--set", 'systems=["bow",{"system":"cues","x":1}]'], "unknown key 'x'"),
+        (["train", "--system", "blend", "--data", "FILE", "--out", "m", "--set", "systems=[5,6]"], "names"),
+        (["train", "--data", "FILE", "--out", "m", "--split", "tset"], "no splits"),
+        (["evaluate", "--data", "FILE", "--split", "tset"], "no splits"),
+        (["ablate", "--data", "FILE", "--context", ","], "0,1,full"),
+        (["ablate", "--data", "FILE", "--score", "luck"], "unknown score"),
+        (["transfer", "--data", "starter-en,starter-ko", "--score", "luck"], "unknown score"),
     ],
 )  # fmt: skip
 def test_what_can_be_put_right_is_one_line_and_status_2(run, data, tmp_path, monkeypatch, arguments, cure):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("DEADPAN_DATA", raising=False)
     status, _, err = run("detect", *[str(data) if word == "FILE" else word for word in arguments])
     assert status == 2
     assert cure in err
     assert "Traceback" not in err
+    assert not (tmp_path / "m").exists()
 
 
 def test_an_output_folder_with_other_things_is_left_alone(run, data, tmp_path):
@@ -273,6 +356,8 @@ def test_an_output_folder_with_other_things_is_left_alone(run, data, tmp_path):
 
 def test_one_label_only_cannot_be_learnt(run, tmp_path):
     write_records(tmp_path / "one.jsonl", [e for e in corpus() if e.label], Example)
-    status, _, err = run("detect", "train", "--data", tmp_path / "one.jsonl", "--out", tmp_path / "m")
-    assert status == 2
-    assert "both labels" in err
+    for rule in ("0.5", "f1"):
+        status, _, err = run("detect", "train", "--data", tmp_path / "one.jsonl", "--out", tmp_path / "m",
+                             "--threshold", rule)  # fmt: skip
+        assert status == 2
+        assert "deadpan: training needs examples of both labels" in err

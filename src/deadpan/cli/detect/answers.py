@@ -26,12 +26,16 @@ def text(words: tuple[str, ...], before: tuple[str, ...], model: str, as_json: b
     """Say whether a text is sarcastic, how sure that is, and which words made it so."""
     from deadpan.detect.detector import Detector
     from deadpan.detect.explanation import explain
+    from deadpan.errors import ConfigError
     from deadpan.records import Example, Turn
 
+    said_text = " ".join(words)
+    if not said_text.strip():
+        raise ConfigError("there is no word to judge: give a text, or lines with deadpan detect predict")
     detector = Detector.load(model)
-    example = Example("text", Turn("", " ".join(words)), tuple(Turn("", turn) for turn in before))
+    example = Example("text", Turn("", said_text), tuple(Turn("", turn) for turn in before))
     (said,) = detector.predict([example])
-    if said.score is None or not example.response.text.strip() or len(example.response.text.split()) > 200:
+    if said.score is None or len(example.response.text.split()) > 200:
         moved: list[Any] = []
     else:
         found = explain(detector.predict, example)
@@ -46,6 +50,9 @@ def text(words: tuple[str, ...], before: tuple[str, ...], model: str, as_json: b
     def show(out: Console) -> None:
         from rich.text import Text
 
+        if said.label is None:
+            out.print(Text(f"the model's answer could not be read: {said.raw!r}", style="yellow"))
+            return
         sure = "" if said.score is None else f", {said.score:.0%} likely to be sarcastic"
         out.print(Text("").append_text(label_word(said.label)).append(f"{sure} ({GUESS})"))
         if moved:
@@ -105,7 +112,9 @@ ABOUT = {
 @click.command()
 @click.argument("file", default="-", metavar="[FILE|-]")
 @model_option
-@click.option("--out", type=click.Path(path_type=Path), help="A file instead of standard output.")
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), help="A file instead of standard output."
+)
 @click.option("--format", "form", type=click.Choice(["auto", "json", "plain"]), default="auto",
               show_default=True, help="Of the lines; auto looks at the first.")  # fmt: skip
 @click.option("--json", is_flag=True, expose_value=False, help="Changes nothing: it is always JSON lines.")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+FOLDER = click.Path(path_type=Path, file_okay=False)
+"""Where results go: that a file is in the way is said before the work, not after it."""
 READING = (
     click.option("--data-dir", "data", envvar="DEADPAN_DATA", type=click.Path(path_type=Path),
                  help="Folder of the release, or of all releases [env: DEADPAN_DATA]."),
@@ -79,7 +82,21 @@ def read_also(more: str, examples: Sequence[Example], **reading: Any) -> tuple[l
 
     found = [example for source in names(more) for example in read(source, **reading)[0]]
     kept = without_duplicates(found, examples).examples
-    return list(kept), len(found) - len(kept)
+    return _own_ids(kept, examples), len(found) - len(kept)
+
+
+def _own_ids(more: Iterable[Example], examples: Iterable[Example]) -> list[Example]:
+    """With ids of their own: two files that both number their rows from 0 are no reason to refuse them."""
+    taken = {example.id for example in examples}
+    renamed = []
+    for example in more:
+        name, number = example.id, 1
+        while name in taken:
+            number += 1
+            name = f"{example.id}~{number}"
+        taken.add(name)
+        renamed.append(example if name == example.id else replace(example, id=name))
+    return renamed
 
 
 def read(source: str, **reading: Any) -> tuple[list[Example], Reader]:
@@ -88,6 +105,13 @@ def read(source: str, **reading: Any) -> tuple[list[Example], Reader]:
 
     reader = open_source(source, **reading)
     return list(watched("reading", reader)), reader
+
+
+def no_split(source: str, part: str, examples: Sequence[Example]) -> str:
+    """What to say of a split nobody is in: which ones there are."""
+    there = sorted({example.split for example in examples if example.split})
+    have = f"choose from {', '.join(there)}" if there else "it has no splits, leave --split out"
+    return f"no example of {source} is in the split {part!r}: {have}"
 
 
 def inputs_of(reader: Reader) -> list[Path]:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 LITTLE = 0.1
 """Log odds below which a word is left uncoloured."""
+WIDEST = 60
+"""Characters of a turn in the table."""
 HEIGHT, LABEL, WIDTH, NUMBER = 24, 200, 560, 60
 
 
@@ -27,8 +29,10 @@ HEIGHT, LABEL, WIDTH, NUMBER = 24, 200, 560, 60
 @click.argument("text", required=False)
 @model_option
 @click.option("--context", "before", multiple=True, help="What was said before; give it once a turn.")
-@click.option("--top", type=int, help="Instead of a text: the most telling n-grams of the model.")
-@click.option("--html", type=click.Path(path_type=Path), help="Write a page as well.")
+@click.option(
+    "--top", type=click.IntRange(min=1), help="Instead of a text: the most telling n-grams of the model."
+)
+@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write a page as well.")
 @json_option
 def explain(
     text: str | None, model: str, before: tuple[str, ...], top: int | None, html: Path | None, as_json: bool
@@ -65,13 +69,20 @@ def explain(
         for turn in found.context:
             out.print(_painted([turn], dim=True))
         out.print(_painted(found.words))
-        strongest = sorted(found.words, key=lambda word: -abs(word.push))[:12]
+        strongest = sorted((*found.context, *found.words), key=lambda word: -abs(word.push))[:12]
         rows = [
-            (w.text, f"{w.push:+.2f}", "sarcastic" if w.push > 0 else "sincere")
+            (
+                w.text if len(w.text) <= WIDEST else f"{w.text[: WIDEST - 1]}…",
+                f"{w.push:+.2f}",
+                "sarcastic" if w.push > 0 else "sincere",
+            )
             for w in strongest
             if abs(w.push) >= 0.01
         ]
-        out.print(table(("word", "push", "towards"), rows, numbers=("push",)))
+        if rows:
+            out.print(table(("left out", "push", "towards"), rows, numbers=("push",)))
+        else:
+            out.print(Text("Nothing moves the score when it alone is left out.", style="dim"))
         if blind:
             out.print(
                 Text(

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadpan.cli.detect.options import (
+    FOLDER,
     common_settings,
     context_option,
     data_option,
     folds_option,
     inputs_of,
     model_option,
+    no_split,
     read,
     reading_options,
     set_option,
@@ -40,7 +42,7 @@ HELD_BACK = 0.2
               help="Default: the model's own. f1 and balanced choose it on a validation split.")  # fmt: skip
 @click.option("--pairs", is_flag=True, help="Call exactly one response of each sequence sarcastic.")
 @click.option("--keep-seen", is_flag=True, help="Keep texts the model was trained on (the score then lies).")
-@click.option("--out", type=click.Path(path_type=Path), help="Folder for predictions, scores and plots.")
+@click.option("--out", type=FOLDER, help="Folder for predictions, scores and plots.")
 @reading_options
 @seed_option
 @json_option
@@ -60,6 +62,8 @@ def evaluate(
 
     detector = Detector.load(model)
     examples, reader = read(source, **reading)
+    if part is not None and not any(example.split == part for example in examples):
+        raise ConfigError(no_split(source, part, examples))
     tested, dropped = _testable(examples, part, model, keep_seen)
     if threshold is not None:
         tested, detector.threshold = _chosen(detector, examples, tested, threshold, part, seed)
@@ -159,7 +163,8 @@ def _show(out: Console, scored: ScoreTable, threshold: float, dropped: int, fold
     out.print(f"n {scored.n:,} in {scored.n_clusters:,} clusters, unread {scored.n_unread:,}, "
               f"left out as seen in training {dropped:,}")  # fmt: skip
     if folder:
-        out.print(f"written to {folder}: report.html, scores.json, predictions.jsonl, calibration.svg")
+        plot = ", calibration.svg" if calibration.reliability else ""
+        out.print(f"written to {folder}: report.html, scores.json, predictions.jsonl{plot}")
 
 
 @click.command()

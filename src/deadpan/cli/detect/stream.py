@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import select
 import stat
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from os import fstat
 from typing import IO, TYPE_CHECKING, Any
@@ -34,6 +35,8 @@ def judge(detector: Detector, source: IO[bytes], target: IO[bytes], form: str = 
         lines: list[Parsed] = []
         for line in batch:
             number += 1
+            if number == 1 and line is not None:  # Windows editors begin a file with it, JSON lines too
+                line = line.removeprefix(BOM_UTF8)
             if form == "auto" and line and line.strip():
                 form = "json" if line.lstrip().startswith(b"{") else "plain"
             lines.append(_parse(line, number, form))
@@ -90,7 +93,10 @@ def _example(value: Any, number: int) -> Example:
     if not isinstance(value, dict):
         raise DataError('expected an object with "text"')
     if isinstance(value.get("response"), dict):
-        return decode(value, Example)
+        example = decode(value, Example)
+        if not example.response.text.strip():
+            raise DataError("its response is empty")
+        return example
     text = next((value[name] for name in ("text", "response", "comment", "tweet") if name in value), None)
     if not isinstance(text, str) or not text.strip():
         raise DataError('no "text" in it' if text is None else '"text" is not text, or empty')
@@ -99,7 +105,8 @@ def _example(value: Any, number: int) -> Example:
     if not isinstance(turns, list):
         raise DataError('"context" is not a list of turns')
     speaker = str(value.get("speaker") or "")
-    return Example(str(value.get("id", number)), Turn(speaker, text), tuple(map(_turn, turns)))
+    name = value.get("id")
+    return Example(str(number if name is None else name), Turn(speaker, text), tuple(map(_turn, turns)))
 
 
 def _turn(value: Any) -> Turn:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadpan.cli.detect.options import (
+    FOLDER,
     also_option,
     common_settings,
     context_option,
@@ -47,7 +48,7 @@ by_option = click.option(
 @context_option
 @speakers_option
 @threshold_option
-@click.option("--out", type=click.Path(path_type=Path), help="Folder for predictions, the table and a page.")
+@click.option("--out", type=FOLDER, help="Folder for predictions, the table and a page.")
 @set_option
 @reading_options
 @seed_option
@@ -159,7 +160,7 @@ def _write_compared(out: Path, data: dict[str, Any], found: Compared) -> None:
 @click.option("--most", default=20_000, show_default=True, help="Examples of a corpus; more are drawn from.")
 @context_option
 @speakers_option
-@click.option("--out", type=click.Path(path_type=Path), help="Folder for the table, the heat map and a page.")
+@click.option("--out", type=FOLDER, help="Folder for the table, the heat map and a page.")
 @set_option
 @reading_options
 @seed_option
@@ -288,11 +289,17 @@ def ablate(
     from deadpan.detect.context import parse_turns
     from deadpan.detect.thresholds import parse_threshold
     from deadpan.detect.validation import parse_settings
+    from deadpan.errors import ConfigError
     from deadpan.stats import compare_systems, score_predictions
+    from deadpan.stats.outcomes import score_named
 
-    examples = [example for example in read(source, **reading)[0] if example.label is not None]
     turns = [parse_turns(word) for word in names(contexts)]
+    if not turns:
+        raise ConfigError("--context names no turns: give numbers or full, such as 0,1,full")
+    if by:
+        score_named(by)
     settings = {"speakers": speakers, **parse_settings(pairs, [system])[system]}
+    examples = [example for example in read(source, **reading)[0] if example.label is not None]
     score = by or suited(examples)[0]
     with watching() as progress:
         trials = by_context(
@@ -302,8 +309,17 @@ def ablate(
     base = {"system": system, "data": source, "folds": k, "seed": seed, "score": score}
     if grouping:
         (trial,) = trials.values()
-        parts = {n: t.scores[score] for n, t in by_part(examples, trial.predictions, grouping, seed).items()}
-        data = {**base, "by": grouping, "parts": {name: value.as_dict() for name, value in parts.items()}}
+        tables = by_part(examples, trial.predictions, grouping, seed)
+        whole = all(found.scores[score].value is not None for found in tables.values())
+        if not by and score == "pair_accuracy" and not whole:
+            score = suited(examples)[1]  # the two of a pair fell into different parts
+        parts = {name: found.scores[score] for name, found in tables.items()}
+        data = {
+            **base,
+            "score": score,
+            "by": grouping,
+            "parts": {name: value.as_dict() for name, value in parts.items()},
+        }
         emit(as_json, data, lambda out: _show_parts(out, grouping, score, parts))
         return
     scored = {

@@ -14,6 +14,7 @@ from deadpan.cli.detect.options import (
     counts,
     data_option,
     inputs_of,
+    no_split,
     read,
     read_also,
     reading_options,
@@ -49,7 +50,7 @@ def train(
 
     The folder holds plain arrays and JSON, nothing that could run; its manifest says what it was made from.
     """
-    from deadpan.detect.detector import Detector
+    from deadpan.detect.detector import Detector, clear
     from deadpan.detect.seen import write_seen
     from deadpan.detect.thresholds import parse_threshold
     from deadpan.detect.validation import parse_settings, train_with_threshold
@@ -63,10 +64,11 @@ def train(
     examples, reader = read(source, **reading)
     chosen = [example for example in examples if part is None or example.split == part]
     if part is not None and not chosen:
-        raise ConfigError(f"no example of {source} is in the split {part!r}")
+        raise ConfigError(no_split(source, part, examples))
     chosen += read_also(more, examples, **reading)[0]
     with watching() as progress:
         train_with_threshold(detector, chosen, rule, progress)
+    clear(out)
     out.mkdir(parents=True, exist_ok=True)
     write_seen(out, chosen)
     numbers = counts(chosen)

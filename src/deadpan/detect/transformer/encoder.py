@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from logging import ERROR, getLogger
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -111,11 +112,15 @@ def quiet() -> Iterator[None]:
     """The library's remarks on a head that is new (it should be) and its bars are not for our users."""
     logging = need("transformers", "neural").utils.logging
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    hub = getLogger("huggingface_hub")  # tells of every retry, before the one line that counts
+    before = hub.level
     logging.set_verbosity_error()
     logging.disable_progress_bar()
+    hub.setLevel(ERROR)
     try:
         yield
     finally:
+        hub.setLevel(before)
         logging.set_verbosity(level)
         if bars:
             logging.enable_progress_bar()
