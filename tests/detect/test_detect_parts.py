@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from deadpan.detect.ablation import by_context, by_part
 from deadpan.detect.blend import blend_scores
 from deadpan.detect.comparison import compare, suited
 from deadpan.detect.context import Context, name_turns, parse_turns
-from deadpan.detect.detector import Detector, at_threshold
+from deadpan.detect.detector import Detector, at_threshold, clear
 from deadpan.detect.explanation import explain
 from deadpan.detect.prompted import prompts
 from deadpan.detect.seen import unseen, write_seen
@@ -23,6 +24,7 @@ from deadpan.detect.transfer import transfer
 from deadpan.detect.validation import cross_validate, parse_settings
 from deadpan.errors import ConfigError, DataError, ModelError
 from deadpan.records import Example, Prediction, Turn
+from deadpan.storage import read_json, write_json, write_manifest
 
 
 def corpus(word: str = "sure", count: int = 60) -> list[Example]:
@@ -233,3 +235,20 @@ def test_a_model_without_its_manifest_was_not_saved_to_its_end(tmp_path):
 
 def test_a_blend_takes_names_with_commas():
     assert Detector("blend", systems="bow, cues").settings["systems"] == ["bow", "cues"]
+
+
+def test_a_model_written_over_another_takes_only_its_own_files_away(tmp_path: Path) -> None:
+    folder, elsewhere = tmp_path / "model", tmp_path / "mine.txt"
+    (folder / "encoder").mkdir(parents=True)
+    (folder / "encoder" / "weights").write_text("old")
+    (folder / "notes.txt").write_text("kept")
+    elsewhere.write_text("kept")
+    write_manifest(folder, command="detect train", config={}, seed=0)
+    listed = read_json(folder / "manifest.json")
+    listed["files"] |= {name: {"bytes": 4, "sha256": ""} for name in (str(elsewhere), "../mine.txt")}
+    listed["files"].pop("notes.txt")
+    write_json(folder / "manifest.json", listed)
+    clear(folder)
+    assert elsewhere.read_text() == "kept"
+    assert (folder / "notes.txt").read_text() == "kept"
+    assert not (folder / "encoder").exists()

@@ -120,7 +120,8 @@ def clear(folder: Path) -> None:
         return
     for name in read_manifest(folder).files:
         path = folder / name
-        if ".." in Path(name).parts or not path.is_file():  # a manifest may come from somebody else
+        outside = Path(name).is_absolute() or ".." in Path(name).parts
+        if outside or not path.is_file():  # a manifest may come from somebody else
             continue
         path.unlink()
         if path.parent != folder and not any(path.parent.iterdir()):
