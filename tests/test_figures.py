@@ -134,6 +134,17 @@ def test_the_two_labels_keep_their_hues():
     assert SARCASTIC in svg_of(lines)
 
 
+def test_long_names_of_many_columns_are_slanted_not_written_over_each_other() -> None:
+    def slanted(count: int) -> bool:
+        names = [f"a corpus by name {number}" for number in range(count)]
+        matrix = [[0.5] * count for _ in names]
+        drawn = figures.heat("T", matrix, rows=("r", names), columns=("c", names), unit="x")
+        return "rotate(-40)" in drawn.svg()
+
+    assert slanted(10)
+    assert not slanted(2)
+
+
 def test_the_numbers_drawn_are_those_of_the_data():
     table = distribution().table
     assert table.columns == ("words, from", "to", "sarcastic", "sincere")

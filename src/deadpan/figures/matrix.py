@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from deadpan.errors import DataError
-from deadpan.figures.figure import Figure, check_not_empty, clean
+from deadpan.figures.figure import WIDTH, Figure, check_not_empty, clean
 from deadpan.page.table import Table
 from deadpan.palette import LIGHT
 
 # Not LIGHT's white and ink, which a dark page turns round: these stand on a cell whose colour stays.
 ON_DARK_CELL, ON_LIGHT_CELL = "#fefefe", "#1c1f25"
+LETTER = 0.085  # inches, about
+SLANTED: dict[str, Any] = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
 CELLS = ("#f1f5f3", "#8fc7b3", "#00503a")
 """From little to much, one hue, evenly darker."""
 
@@ -33,6 +35,8 @@ def heat(
         raise DataError(f"the matrix of {title!r} is not {len(rows[1])} rows by {len(columns[1])} columns")
     present = [value for row in matrix for value in row if value is not None]
     low, high = limits or (min(present, default=0.0), max(present, default=1.0))
+    longest = LETTER * max(map(len, columns[1]))
+    slanted = longest > (WIDTH - LETTER * max(map(len, rows[1]))) / len(columns[1])
 
     def paint(drawing: Any) -> None:
         axes = drawing.subplots()
@@ -41,6 +45,7 @@ def heat(
             [i + 0.5 for i in range(len(columns[1]))],
             [clean(name) for name in columns[1]],
             color=LIGHT["ink"],
+            **(SLANTED if slanted else {}),
         )
         axes.set_yticks(
             [i + 0.5 for i in range(len(matrix))], [clean(name) for name in rows[1]], color=LIGHT["ink"]
@@ -52,9 +57,8 @@ def heat(
             spine.set_visible(False)
 
     cells = tuple((name, *row) for name, row in zip(rows[1], matrix, strict=True))
-    return Figure(
-        title, Table((f"{rows[0]} \\ {columns[0]}", *columns[1]), cells), 0.9 + 0.42 * len(matrix), paint
-    )
+    height = 0.9 + 0.42 * len(matrix) + (0.7 * longest if slanted else 0)
+    return Figure(title, Table((f"{rows[0]} \\ {columns[0]}", *columns[1]), cells), height, paint)
 
 
 def _cells(

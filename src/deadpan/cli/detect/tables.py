@@ -250,7 +250,7 @@ def _write_transfer(out: Path, data: dict[str, Any], cells: Any, by: str) -> Non
         matrix = [[cells[a][b].value for b in corpora] for a in corpora]
         figure = heat(
             "Trained on a row, tested on a column", matrix,
-            rows=("trained on", corpora), columns=("tested on", corpora), unit=by,
+            rows=("trained on", corpora), columns=("tested on", corpora), unit=by.replace("_", " "),
         )  # fmt: skip
         figure.save(out, "transfer")
         page.figure(figure.svg(), figure.title, figure.table)
