@@ -14,6 +14,7 @@ import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -29,7 +30,7 @@ from deadpan.storage import read_records, write_records
 
 SHARED = Path(__file__).parent.parent.parent / "shared" / "data"
 OTHERS = ("sarc-main", "sarc-raw", "figlang2020-reddit")
-SETTINGS = {"pairwise": 0.5, "max_tokens": 64, "epochs": 2}
+SETTINGS: dict[str, Any] = {"pairwise": 0.5, "max_tokens": 64, "epochs": 2}
 
 
 def main() -> None:
@@ -86,7 +87,7 @@ def _pretrained(out: Path, others: list[Example]) -> Path:
 def _out_of_fold(
     folder: Path,
     system: str,
-    own: dict[str, object],
+    own: dict[str, Any],
     pol: list[Example],
     k: int,
     also: Sequence[Example] = (),

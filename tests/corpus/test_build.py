@@ -35,6 +35,18 @@ def test_dumps_read_in_parts_give_the_same(
     assert len(list((tmp_path / "out" / ".work").glob("comments-*/rows-*.parquet"))) > len(dumps.comments)
 
 
+def test_a_system_without_files_in_memory_or_splice_gives_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = [str(p) for p in synthesize(tmp_path / "dumps", months=1, comments=2_000, form="gz")]
+    run(tmp_path, paths, out="here")
+    monkeypatch.delattr("os.memfd_create", raising=False)
+    monkeypatch.delattr("os.splice", raising=False)
+    run(tmp_path, paths, out="elsewhere")
+    assert difference(files(tmp_path / "here"), files(tmp_path / "elsewhere")) == ""
+    assert not [p for p in (tmp_path / "elsewhere" / ".work").rglob("*") if p.name.startswith("tmp")]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 130))
 def test_every_byte_equals_the_reference_again(tmp_path: Path, seed: int) -> None:
