@@ -27,7 +27,7 @@ def test_every_byte_equals_the_reference(tmp_path: Path, seed: int, honest: bool
 def test_dumps_read_in_parts_give_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int, part: int
 ) -> None:
-    monkeypatch.setattr("deadpan.corpus.dumps.BLOCK", block)
+    monkeypatch.setattr("deadpan.corpus.lines.BLOCK", block)
     monkeypatch.setattr("deadpan.corpus.ingest.PART", part)
     dumps = adversary(2, comments=600)
     manifest = run(tmp_path, dumps.write(tmp_path / "dumps"))
@@ -35,13 +35,12 @@ def test_dumps_read_in_parts_give_the_same(
     assert len(list((tmp_path / "out" / ".work").glob("comments-*/rows-*.parquet"))) > len(dumps.comments)
 
 
-def test_a_system_without_files_in_memory_or_splice_gives_the_same(
+def test_a_system_without_files_in_memory_gives_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     paths = [str(p) for p in synthesize(tmp_path / "dumps", months=1, comments=2_000, form="gz")]
     run(tmp_path, paths, out="here")
     monkeypatch.delattr("os.memfd_create", raising=False)
-    monkeypatch.delattr("os.splice", raising=False)
     run(tmp_path, paths, out="elsewhere")
     assert difference(files(tmp_path / "here"), files(tmp_path / "elsewhere")) == ""
     assert not [p for p in (tmp_path / "elsewhere" / ".work").rglob("*") if p.name.startswith("tmp")]

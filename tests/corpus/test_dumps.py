@@ -8,7 +8,6 @@ import json
 import lzma
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,8 +15,10 @@ import pytest
 
 from corpus.making import settings_of
 from deadpan.corpus.build import Build, BuildOptions
-from deadpan.corpus.dumps import Dump, decoder_command, find_dumps, open_lines, raw_lines
+from deadpan.corpus.dumps import find_dumps
+from deadpan.corpus.frames import ends_early
 from deadpan.corpus.ingest import IngestOptions
+from deadpan.corpus.lines import open_lines, raw_lines
 from deadpan.errors import ConfigError, DataError
 
 
@@ -48,9 +49,9 @@ PACK: dict[str, Callable[[bytes], bytes]] = {
 
 
 def read_all(path: Path) -> tuple[bytes, str]:
-    with open_lines(Dump(path, "comments")) as lines:
+    with open_lines(path) as lines:
         data = b"".join(lines.blocks())
-        return data, lines.damage()
+        return data, lines.decoder.damage()
 
 
 @pytest.mark.parametrize("suffix", [".zst", ".bz2", ".gz", ".xz", ""])
@@ -60,33 +61,54 @@ def test_every_packing_gives_the_same_lines(tmp_path: Path, suffix: str) -> None
     assert read_all(path) == (LINES, "")
 
 
+either_way = pytest.mark.parametrize("missing", ["shutil.which", "find_spec"])
+"""Packed files are read by a library where the programs are not installed, and the other way round."""
+
+
+def without(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
+    monkeypatch.setattr(f"deadpan.corpus.decoders.{missing}", lambda name: None)
+
+
+@either_way
 @pytest.mark.parametrize("suffix", [".zst", ".bz2", ".gz", ".xz"])
-@pytest.mark.parametrize("own", [False, True])
 def test_a_file_that_ends_early_is_not_taken_as_whole(
-    tmp_path: Path, suffix: str, own: bool, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, suffix: str, missing: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if own:  # as where the usual programs are not installed
-        if suffix == ".zst":
-            pytest.importorskip("zstandard")
-        packed = PACK[suffix](LINES)
-        monkeypatch.setattr("deadpan.corpus.dumps.shutil.which", lambda name: None)
-        assert decoder_command(suffix)[0] == sys.executable
-    else:
-        packed = PACK[suffix](LINES)
+    packed = PACK[suffix](LINES)
+    without(monkeypatch, missing)
     path = tmp_path / f"RC_2010-01{suffix}"
     path.write_bytes(packed)
     assert read_all(path) == (LINES, "")
-    path.write_bytes(packed[: len(packed) * 2 // 3])
-    assert read_all(path)[1]
+    for share in (0.1, 0.67, 0.999):
+        path.write_bytes(packed[: int(len(packed) * share)])
+        assert read_all(path)[1]
 
 
-def test_several_frames_in_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("zstandard")
-    packed = zst(LINES) + zst(LINES)
-    monkeypatch.setattr("deadpan.corpus.dumps.shutil.which", lambda name: None)
+@either_way
+def test_several_frames_in_one_file(tmp_path: Path, missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    skipped = b"\x5a\x2a\x4d\x18\x03\x00\x00\x00any"
+    packed = zst(LINES) + skipped + zst(LINES)
+    without(monkeypatch, missing)
     path = tmp_path / "RC_2010-01.zst"
     path.write_bytes(packed)
     assert read_all(path) == (LINES + LINES, "")
+    for end in (3, 40):
+        path.write_bytes(packed[:-end])
+        assert read_all(path)[1]
+
+
+@pytest.mark.parametrize("options", [[], ["--no-check"], ["--no-content-size"], ["-1", "--single-thread"]])
+def test_where_a_zst_file_ends_is_seen_at_once(tmp_path: Path, options: list[str]) -> None:
+    path, data = tmp_path / "RC_2010-01.zst", LINES + bytes(1_000_000)
+    plain = tmp_path / "plain"
+    plain.write_bytes(data)
+    zst(b"")
+    subprocess.run(["zstd", "-q", *options, str(plain), "-o", str(path)], check=True)
+    packed = path.read_bytes()
+    for end, early in ((0, False), (1, True), (4, True), (len(packed) // 2, True), (len(packed) - 3, True)):
+        path.write_bytes(packed[: len(packed) - end])
+        with path.open("rb") as file:
+            assert ends_early(file.fileno()) == early
 
 
 def build(tmp_path: Path, *paths: Path, **options: object) -> Build:
@@ -187,7 +209,7 @@ def test_folders_globs_and_files_are_found_once(tmp_path: Path) -> None:
 def test_raw_lines_by_row(tmp_path: Path) -> None:
     path = tmp_path / "RC_2010-01"
     path.write_bytes(b"one\n\n two\r\nthree")
-    assert raw_lines(Dump(path, "comments"), [0, 1, 2]) == {0: (1, b"one"), 1: (3, b" two"), 2: (4, b"three")}
+    assert raw_lines(path, [0, 1, 2]) == {0: (1, b"one"), 1: (3, b" two"), 2: (4, b"three")}
 
 
 @pytest.mark.shared
@@ -206,9 +228,9 @@ def test_real_early_months(tmp_path: Path, shared: Path) -> None:
 def test_nothing_to_unpack_zst_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "RC_2010-01.zst"
     path.write_bytes(b"")
-    monkeypatch.setattr("deadpan.corpus.dumps.shutil.which", lambda name: None)
-    monkeypatch.setattr("deadpan.corpus.dumps.find_spec", lambda name: None)
-    with pytest.raises(DataError, match=r"no zstd program.*apt install zstd"):
+    monkeypatch.setattr("deadpan.corpus.decoders.shutil.which", lambda name: None)
+    monkeypatch.setattr("deadpan.corpus.decoders.find_spec", lambda name: None)
+    with pytest.raises(DataError, match=r"nothing to read .zst.*pip install zstandard"):
         build(tmp_path).run([str(path)], until="ingest")
 
 

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import duckdb
 
-from deadpan.corpus.dumps import Dump, raw_lines
+from deadpan.corpus.dumps import Dump
 from deadpan.corpus.ingest import BEST, PARQUET, REPEATED, Unit
+from deadpan.corpus.lines import raw_lines
 from deadpan.corpus.rules import literal, literals
 from deadpan.corpus.workshop import Workshop
 
@@ -98,7 +99,7 @@ def _by_raw_line(
     rows: dict[int, list[int]] = defaultdict(list)
     for _, unit, row in contested:
         rows[unit].append(row)
-    lines = {unit: raw_lines(dumps[unit], wanted) for unit, wanted in rows.items()}
+    lines = {unit: raw_lines(dumps[unit].path, wanted) for unit, wanted in rows.items()}
     best: dict[str, tuple[bytes, int, int]] = {}
     for id, unit, row in contested:
         copy = (lines[unit][row][1], -unit, -row)

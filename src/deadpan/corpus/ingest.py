@@ -14,11 +14,13 @@ from typing import Any
 
 import duckdb
 
+from deadpan.corpus.decoders import Decoders
 from deadpan.corpus.digests import Digests
-from deadpan.corpus.dumps import Dump, Kind, Lines, open_lines, raw_lines
+from deadpan.corpus.dumps import Dump, Kind
 from deadpan.corpus.forget import Forgotten
+from deadpan.corpus.lines import LONGEST_LINE, Lines, open_lines, raw_lines
 from deadpan.corpus.months import month_name
-from deadpan.corpus.rules import LONGEST_LINE, comments_query, literal, literals, posts_query
+from deadpan.corpus.rules import comments_query, literal, literals, posts_query
 from deadpan.corpus.settings import TextRules
 from deadpan.corpus.spool import Spool
 from deadpan.corpus.workshop import KEY, Workshop, full
@@ -104,11 +106,15 @@ class Ingest:
         self.forgotten = forgotten
         self.watch = watch
         self.reading: dict[Path, Lines] = {}
-        self.decoders = threading.Semaphore(self.options.workers)  # a decoder may hold a window of 2 GiB
+        self.decoders = Decoders(options.workers)
         self.stopped = threading.Event()
         self.adopting = threading.Lock()  # two must not take over the same unit
         self.spools: SimpleQueue[Spool] = SimpleQueue()
         self.done_bytes = self.done_lines = self.total = 0
+
+    @property
+    def _writers(self) -> int:
+        return self.options.workers * (AT_ONCE - 1)
 
     def run(self, dumps: Sequence[Dump]) -> list[Unit]:
         """Every dump as a unit, in the order given. One that fails stops the rest; what is done stays."""
@@ -116,8 +122,9 @@ class Ingest:
         self.forgotten.load(self.connection)
         # One reader more than decoders: while the last of a dump is written, the next can start.
         readers = ThreadPoolExecutor(self.options.workers + 1)
-        writers = ThreadPoolExecutor(self.options.workers * (AT_ONCE - 1))
-        with self._ticking(), self._spooling(), ThreadPoolExecutor(1) as hasher, writers, readers:
+        writers = ThreadPoolExecutor(self._writers)
+        hasher = ThreadPoolExecutor(1)
+        with self._ticking(), self._spooling(), self._sharing_cores(), hasher, writers, readers:
             digests = Digests(self.workshop.root, dumps, hasher)
             futures = [readers.submit(self._unit, n, dump, digests, writers) for n, dump in enumerate(dumps)]
             try:
@@ -155,36 +162,38 @@ class Ingest:
 
     def _read(self, dump: Dump, folder: Path, writers: Executor) -> None:
         try:
-            with self.decoders, open_lines(dump) as lines:
+            with open_lines(dump.path, self.decoders) as lines:
+                self._refuse(dump, "premature end" if lines.decoder.early else "")
                 self.reading[dump.path] = lines
-                parts = self._hand_out(lines, folder, writers)
-                damage = lines.damage()
+                parts = self._hand_out(dump, lines, folder, writers)
+                damage = lines.decoder.damage()
             counts = [part.result() for part in parts]
         finally:
             self.reading.pop(dump.path, None)
+        self._refuse(dump, damage)
+        write_json(folder / UNIT, self._seen(dump, lines, row_files(folder), counts))
+
+    def _refuse(self, dump: Dump, damage: str) -> None:
         if damage and not self.options.allow_truncated:
             raise DataError(
                 f"{dump.path}: ends early or is damaged ({damage}): fetch it again, or use the whole lines "
                 f"before the damage with --allow-truncated"
             )
-        write_json(folder / UNIT, self._seen(lines, row_files(folder), counts))
 
-    def _hand_out(self, lines: Lines, folder: Path, writers: Executor) -> list[Future[int]]:
+    def _hand_out(self, dump: Dump, lines: Lines, folder: Path, writers: Executor) -> list[Future[int]]:
         """Decoder -> spool -> DuckDB -> Parquet, part by part: how many rows each will have."""
         parts: list[Future[int]] = []
         while not lines.ended:
             if self.stopped.is_set():
-                raise DataError(f"{lines.dump.path}: not read to its end, since another could not be read")
+                raise DataError(f"{dump.path}: not read to its end, since another could not be read")
             spool = self.spools.get()
             try:
-                spool.rewind()
-                lines.pour(spool.descriptor, PART if parts else PART // 8)
-                spool.cut()
+                lines.pour(spool, PART if parts else PART // 8)
             except BaseException:
                 self.spools.put(spool)
                 raise
             target = folder / ROWS.replace("*", f"{len(parts):05}")
-            parts.append(writers.submit(self._copy, lines.dump, spool, target))
+            parts.append(writers.submit(self._copy, dump, spool, target))
             for part in parts:
                 if part.done():
                     part.result()  # one that failed says so here
@@ -201,7 +210,7 @@ class Ingest:
         finally:
             self.spools.put(spool)
 
-    def _seen(self, lines: Lines, files: Sequence[Path], parts: Sequence[int]) -> dict[str, Any]:
+    def _seen(self, dump: Dump, lines: Lines, files: Sequence[Path], parts: Sequence[int]) -> dict[str, Any]:
         """What the manifest needs to know, and where the unreadable lines are."""
         cursor = self.connection.cursor()
         source = f"read_parquet({literals(files)}, file_row_number=true, filename=true)"
@@ -211,19 +220,19 @@ class Ingest:
         starts = dict(zip(map(str, files), accumulate(parts, initial=0), strict=False))
         bad = cursor.execute(f"SELECT filename, file_row_number FROM {source} WHERE id IS NULL").fetchall()
         good, unreadable = sum(n for _, n in months), sorted(starts[file] + row for file, row in bad)
-        whole = lines.process is not None or lines.last in b"\0\n"
+        whole = dump.packed or lines.last == ord("\n")
         cut = not whole and unreadable and unreadable[-1] == good + len(unreadable) - 1
         if cut and not self.options.allow_truncated:
             raise DataError(
-                f"{lines.dump.path}: ends in the middle of a line: fetch it again, or leave that line "
+                f"{dump.path}: ends in the middle of a line: fetch it again, or leave that line "
                 f"out with --allow-truncated"
             )
         first = unreadable[:PLACES]
         numbers = [row + 1 for row in first]
-        if first and lines.blank:  # rows and line numbers are not the same
-            numbers = [number for number, _ in raw_lines(lines.dump, first).values()]
+        if first and lines.count != sum(parts):  # some are blank: rows and line numbers are not the same
+            numbers = [number for number, _ in raw_lines(dump.path, first).values()]
         forgotten = 0
-        if self.forgotten and lines.dump.kind == "comments":
+        if self.forgotten and dump.kind == "comments":
             found = cursor.execute(f"SELECT count(*) FROM {source} WHERE reason = 'forgotten'").fetchone()
             forgotten = found[0] if found else 0
         elif self.forgotten:
@@ -240,7 +249,8 @@ class Ingest:
     @contextmanager
     def _spooling(self) -> Iterator[None]:
         """Room for all parts that may be under way."""
-        spools = [Spool(self.workshop.scratch) for _ in range(self.options.workers * AT_ONCE)]
+        room = PART + 2 * LONGEST_LINE
+        spools = [Spool(self.workshop.scratch, room) for _ in range(self.options.workers * AT_ONCE)]
         for spool in spools:
             self.spools.put(spool)
         try:
@@ -248,6 +258,16 @@ class Ingest:
         finally:
             for spool in spools:
                 spool.close()
+
+    @contextmanager
+    def _sharing_cores(self) -> Iterator[None]:
+        """Every writer is a thread of DuckDB's too; with one thread each, rows need no putting in order."""
+        ((cores,),) = self.connection.execute("SELECT current_setting('threads')").fetchall()
+        self.connection.execute(f"SET threads = {max(1, cores - self._writers + 1)}")
+        try:
+            yield
+        finally:
+            self.connection.execute(f"SET threads = {cores}")
 
     @contextmanager
     def _ticking(self) -> Iterator[None]:

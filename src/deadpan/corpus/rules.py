@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from deadpan.corpus.lines import LONGEST_LINE
 from deadpan.corpus.settings import TextRules
 
 # U+0009-000D, 0020, 0085, 00A0, 1680, 2000-200A, 2028, 2029, 202F, 205F, 3000. Not U+180E, 200B, FEFF, 001C.
@@ -17,7 +18,6 @@ _WIDE = r"\x{9}-\x{d}\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202
 WHITE = rf"[\x{{20}}{_WIDE}]"
 NOT_PLAIN = rf"{WHITE}{WHITE}+|[{_WIDE}]"  # what a single space does not already say
 
-LONGEST_LINE = 4 << 20  # half of a read buffer; the longest of Reddit's are a few hundred kB
 LATEST = 253_402_300_799  # the last second of the year 9999
 SOUND_ID = "^[0-9A-Za-z_-]+$"  # anything else would break the layout, which puts spaces and | between ids
 
