@@ -22,7 +22,7 @@ EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
     "llm": (("openai", "xllamacpp", "tokenizers"), "language models: endpoints and the embedded one"),
     "plots": (("matplotlib",), "plots"),
     "neural": (("torch", "transformers", "accelerate", "peft"), "neural and fine-tuned detectors"),
-    "corpus": (("zstandard",), "Reddit dumps where there is no zstd program"),
+    "corpus": (("zstandard",), "Reddit dumps, unpacked faster than by the zstd program"),
     "spark": (("pyspark",), "the corpus engine on a cluster"),
     "generate": (("profanity_check",), "the filter of generated English"),
     "bench": (("inspect_ai", "cryptography"), "benchmark runs"),
@@ -31,7 +31,7 @@ EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
 }
 CORE = ("click", "duckdb", "numpy", "pyarrow", "rich", "scikit-learn")
 PROGRAMS = {
-    "zstd": ("Reddit dumps at full speed", "apt-get install zstd"),
+    "zstd": ("Reddit dumps, if zstandard is not there", "apt-get install zstd"),
     "java": ("Spark", "apt-get install default-jre-headless"),
     "chromium": ("tests of web pages", "apt-get install chromium fonts-nanum"),
 }
