@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 from collections import Counter
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -130,20 +130,34 @@ class Build:
         self.watch("label", 0, 0, 0)
         authors = author_parts(self.workshop, engine, units)
         candidates = candidate_parts(self.workshop, engine, units, authors, scope)
-        comments = rows_of(engine, units)
         key = {"comments": ingested.key, "scope": encode(scope)}
-        counts = census_step(self.workshop, engine, comments, candidates, scope, key)
-        if until == "label":
-            return None
-        self.watch("threads", 0, 0, 0)
-        posts = self._posts(engine, connection, ingested.posts.units)
-        threads = thread_step(self.workshop, engine, ThreadWork(units, candidates, authors, scope))
-        rows, entries = Raw(self.workshop, engine, RawWork(comments, posts, candidates, threads, key)).run()
-        if until == "threads":
-            return None
-        self.watch("benchmark", 0, 0, 0)
-        census = read_census(engine, counts, threads, ingested.comments.dropped, scope)
-        return self._release(connection, ingested, threads, rows, entries, census)
+        # Two lanes: what Python does in one, trees and draws, leaves the engine free for the other.
+        with ThreadPoolExecutor(1) as lane:
+            beside = engine.aside()
+            counting = lane.submit(
+                census_step, self.workshop, beside, rows_of(beside, units), candidates, scope, key
+            )
+            if until == "label":
+                counting.result()
+                return None
+            self.watch("threads", 0, 0, 0)
+            threads = thread_step(self.workshop, engine, ThreadWork(units, candidates, authors, scope))
+
+            def raw(engine: Engine) -> Raw:
+                posts = self._posts(engine, connection, ingested.posts.units)
+                work = RawWork(rows_of(engine, units), posts, candidates, threads, key)
+                return Raw(self.workshop, engine, work)
+
+            texts = raw(engine).texts()
+            rows = lane.submit(raw(beside).rows, texts)
+            entries = raw(engine).entries(texts)
+            counts = counting.result()
+            if until == "threads":
+                rows.result()
+                return None
+            self.watch("benchmark", 0, 0, 0)
+            census = read_census(engine, counts, threads, ingested.comments.dropped, scope)
+            return self._release(connection, ingested, threads, rows, entries, census, lane)
 
     # ------------------------------------------------------------ the steps
 
@@ -204,20 +218,19 @@ class Build:
         connection: duckdb.DuckDBPyConnection,
         ingested: Ingested,
         threads: Path,
-        rows: Path,
+        rows: Future[Path],
         entries: Path,
         census: Census,
+        lane: Executor,
     ) -> Manifest:
         fresh = self.workshop.root / ".fresh"
         fresh.mkdir()
         outputs = Outputs(connection, fresh, self.options.packed)
-        # Drawing is Python's work, writing the raw files DuckDB's and Arrow's: neither waits for the other.
-        with ThreadPoolExecutor(1) as aside:
-            writing = aside.submit(outputs.raw, rows)
-            outputs.sequences(threads)
-            outputs.comments("raw", entries)
-            drawn = Drawing(outputs, self.settings, threads, entries, self.workshop.scratch).run()
-            sarc = writing.result()
+        writing = lane.submit(lambda: outputs.raw(rows.result()))
+        outputs.sequences(threads)
+        outputs.comments("raw", entries)
+        drawn = Drawing(outputs, self.settings, threads, entries, self.workshop.scratch).run()
+        sarc = writing.result()
         stats = statistics(outputs, sarc, threads, census, drawn.sizes)
         write_json(fresh / "stats.json", stats)
         months = sorted(m for m, reason in census.cells if reason == "kept")

@@ -36,12 +36,20 @@ class Engine(Protocol):
         """Run a lazy table into Parquet files of a folder; with `by`, into `by=value` folders inside it."""
         ...
 
+    def dealt(self, frame: Frame, column: str, piles: int) -> Frame:
+        """With a column `pile`, one number below `piles` for each value of a column, whichever."""
+        ...
+
     def table(self, frame: Frame) -> pa.Table:
         """Run a lazy table whose result is small."""
         ...
 
     def each(self, work: Callable[[str], None], jobs: Sequence[str]) -> None:
         """Do independent pieces of work, wherever there is room. `work` is a plain function of a module."""
+        ...
+
+    def aside(self) -> Engine:
+        """The same engine, for use by another thread."""
         ...
 
     def close(self) -> None:

@@ -58,6 +58,12 @@ class DuckDBEngine:
             target, options = folder, f"{PARQUET}, PARTITION_BY ({by}), OVERWRITE_OR_IGNORE"
         self.connection.execute(f"COPY ({query}) TO {literal(str(target))} ({options})")
 
+    def dealt(self, frame: Frame, column: str, piles: int) -> Frame:
+        """By hash, which differs between versions of DuckDB, so it is not for keeping."""
+        native = frame.to_native().project(f"*, CAST(hash({column}) % {int(piles)} AS INTEGER) AS pile")
+        dealt: Frame = nw.from_native(native)
+        return dealt
+
     def table(self, frame: Frame) -> pa.Table:
         """The result in Arrow."""
         return frame.to_native().to_arrow_table()
@@ -66,6 +72,10 @@ class DuckDBEngine:
         """One after the other: each is held to a bounded number of rows, and Arrow uses the cores."""
         for job in jobs:
             work(job)
+
+    def aside(self) -> DuckDBEngine:
+        """A connection of one thread's own, under the same memory limit."""
+        return DuckDBEngine(self.connection.cursor())
 
     def close(self) -> None:
         self.connection.close()

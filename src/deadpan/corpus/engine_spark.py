@@ -58,6 +58,14 @@ class SparkEngine:
             path.replace(target)
         shutil.rmtree(temporary)
 
+    def dealt(self, frame: Frame, column: str, piles: int) -> Frame:
+        """By hash."""
+        from pyspark.sql import functions as F
+
+        native = frame.to_native().withColumn("pile", F.pmod(F.xxhash64(column), F.lit(piles)).cast("int"))
+        dealt: Frame = nw.from_native(native)
+        return dealt
+
     def table(self, frame: Frame) -> pa.Table:
         return frame.to_native().toArrow()
 
@@ -70,6 +78,10 @@ class SparkEngine:
             self.shipped = True
         name = f"{work.__module__}:{work.__name__}"
         self.session.sparkContext.parallelize([(name, job) for job in jobs], len(jobs)).foreach(_do)
+
+    def aside(self) -> SparkEngine:
+        """A session may be used by several threads."""
+        return self
 
     def close(self) -> None:
         self.session.stop()

@@ -24,6 +24,8 @@ RAW_COLUMNS = (
 )  # fmt: skip
 TSV_COLUMNS = RAW_COLUMNS[:10]
 _TEXTS = {"comment", "author", "subreddit", "parent_comment", "id", "parent_id", "link_id"}
+_TYPES = {"label": pa.int8(), "date": pa.string(), **dict.fromkeys(_TEXTS, pa.string())}
+RAW_SCHEMA = pa.schema([(name, _TYPES.get(name, pa.int64())) for name in RAW_COLUMNS])
 
 MACROS = f"""
 CREATE OR REPLACE TEMP MACRO cell(x) AS
@@ -58,21 +60,34 @@ class Outputs:
         return cursor
 
     def raw(self, rows: Path) -> Path:
-        """raw/sarc.parquet, then .csv and .tsv from it, by (created_utc, id)."""
+        """raw/sarc.parquet, .csv and .tsv, by (created_utc, id), from one sorted stream."""
         target = self.folder / "raw" / "sarc.parquet"
         target.parent.mkdir(parents=True, exist_ok=True)
-        query = (
+        chosen = (
             "SELECT CAST(marked AS TINYINT) AS label, comment, one_line(author) AS author,"
             " one_line(subreddit) AS subreddit, score, ups, downs, month_text(month) AS date, created_utc,"
             f" parent_comment, id, parent_id, link_id FROM {files_of(rows)} ORDER BY created_utc, id"
         )
-        _write_parquet(self.batches(query), target)
-        source = f"read_parquet({literal(str(target))})"
         cells = ", ".join(f"cell({name})" if name in _TEXTS else name for name in RAW_COLUMNS)
-        lines = f"SELECT concat_ws(',', {cells}) || chr(13) || chr(10) AS line FROM {source}"
-        self.lines(Path("raw", "sarc.csv"), lines, first=",".join(RAW_COLUMNS) + "\r\n")
-        lines = f"SELECT concat_ws(chr(9), {', '.join(TSV_COLUMNS)}) || chr(10) AS line FROM {source}"
-        self.lines(Path("raw", "sarc.tsv"), lines)
+        query = (
+            f"SELECT *, concat_ws(',', {cells}) || chr(13) || chr(10) AS csv,"
+            f" concat_ws(chr(9), {', '.join(TSV_COLUMNS)}) || chr(10) AS tsv FROM ({chosen})"
+        )
+        with (
+            self.open(Path("raw", "sarc.csv")) as csv,
+            self.open(Path("raw", "sarc.tsv")) as tsv,
+            pq.ParquetWriter(target, RAW_SCHEMA, compression="zstd") as writer,
+        ):
+            csv.write((",".join(RAW_COLUMNS) + "\r\n").encode())
+
+            def written() -> Iterator[pa.RecordBatch]:
+                for batch in self.batches(query):
+                    csv.write(_text_of(batch.column("csv")))
+                    tsv.write(_text_of(batch.column("tsv")))
+                    yield batch.select(list(RAW_COLUMNS)).cast(RAW_SCHEMA)
+
+            for table in _regrouped(written()):
+                writer.write_table(table, row_group_size=ROW_GROUP)
         return target
 
     def sequences(self, threads: Path) -> None:
@@ -146,35 +161,16 @@ def _text_of(column: pa.StringArray) -> memoryview:
     return memoryview(data)[places[column.offset] : places[column.offset + len(column)]]
 
 
-def _write_parquet(batches: Iterable[pa.RecordBatch], path: Path) -> None:
+def _regrouped(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
     """Row groups of a fixed size: how batches come is the machine's affair, the bytes are not."""
-    schema = pa.schema(
-        [
-            (
-                name,
-                pa.int8()
-                if name == "label"
-                else pa.string()
-                if name in _TEXTS or name == "date"
-                else pa.int64(),
-            )
-            for name in RAW_COLUMNS
-        ]
-    )
-    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
-        for table in _regrouped(batches, schema):
-            writer.write_table(table, row_group_size=ROW_GROUP)
-
-
-def _regrouped(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.Table]:
     held: list[pa.RecordBatch] = []
     count = 0
     for batch in batches:
-        held.append(batch.cast(schema))
+        held.append(batch)
         count += len(batch)
         if count >= ROW_GROUP:
-            table = pa.Table.from_batches(held, schema)
+            table = pa.Table.from_batches(held, RAW_SCHEMA)
             yield table.slice(0, ROW_GROUP)
             rest: Sequence[pa.RecordBatch] = table.slice(ROW_GROUP).to_batches()
             held, count = list(rest), count - ROW_GROUP
-    yield pa.Table.from_batches(held, schema)
+    yield pa.Table.from_batches(held, RAW_SCHEMA)

@@ -33,11 +33,29 @@ class Raw:
         self.engine = engine
         self.work = work
 
-    def run(self) -> tuple[Path, Path]:
-        """Folders of unsorted rows and entries."""
-        texts = self.engine.scan(parquet_files(self._texts()))
-        rows = self._step("raw", lambda folder: self.engine.save(self._rows(texts), folder))
-        return rows, self._step("entries", lambda folder: self._entries(texts, folder))
+    def texts(self) -> Path:
+        """All comments whose words are needed: kept, answered by one that is kept, or in a sequence. One
+        pass over the words of all comments, since that is most of what there is to read."""
+        answered = self._kept.filter(~nw.col("up").is_null()).select(id="up")
+        wanted = nw.concat([self._kept.select("id"), answered, self._spoken()], how="vertical").unique()
+        found = self.work.comments.select(*ENTRY_COLUMNS, "original").join(wanted, on="id", how="semi")
+        return self._step("texts", lambda folder: self.engine.save(found, folder))
+
+    def rows(self, texts: Path) -> Path:
+        """The rows of sarc.csv, in no order."""
+        frame = self._rows(self.engine.scan(parquet_files(texts)))
+        return self._step("raw", lambda folder: self.engine.save(frame, folder))
+
+    def entries(self, texts: Path) -> Path:
+        """Those of comments.json, in no order: `said` by comments, `posted` by submissions."""
+        found = self.engine.scan(parquet_files(texts))
+        said = found.select(*ENTRY_COLUMNS).join(self._spoken(), on="id", how="semi")
+
+        def make(folder: Path) -> None:
+            self.engine.save(said, folder / "said")
+            self.engine.save(self._posted(), folder / "posted")
+
+        return self._step("entries", make)
 
     def _step(self, name: str, make: Callable[[Path], None]) -> Path:
         return self.workshop.step(name, self.work.key, make)
@@ -54,14 +72,6 @@ class Raw:
 
     def _spoken(self) -> Frame:
         return self._members.filter(~nw.col("is_post")).select("id").unique()
-
-    def _texts(self) -> Path:
-        """All comments whose words are needed: kept, answered by one that is kept, or in a sequence. One
-        pass over the words of all comments, since that is most of what there is to read."""
-        answered = self._kept.filter(~nw.col("up").is_null()).select(id="up")
-        wanted = nw.concat([self._kept.select("id"), answered, self._spoken()], how="vertical").unique()
-        found = self.work.comments.select(*ENTRY_COLUMNS, "original").join(wanted, on="id", how="semi")
-        return self._step("texts", lambda folder: self.engine.save(found, folder))
 
     def _rows(self, texts: Frame) -> Frame:
         """The columns of sarc.csv, months as numbers, and the original words of what was marked."""
@@ -88,12 +98,6 @@ class Raw:
                 link_id=nw.col("link"),
             )
         )
-
-    def _entries(self, texts: Frame, folder: Path) -> None:
-        """`said` by comments, `posted` by submissions."""
-        said = texts.select(*ENTRY_COLUMNS).join(self._spoken(), on="id", how="semi")
-        self.engine.save(said, folder / "said")
-        self.engine.save(self._posted(), folder / "posted")
 
     def _posted(self) -> Frame:
         """Posts of the sequences; one that no dump has keeps its id and subreddit, without text."""

@@ -118,15 +118,14 @@ def comments_query(source: str, rules: TextRules, forget: str = "") -> str:
     """SELECT that turns a dump of comments into rows; `id` is null where a line is not a comment.
 
     `up` is the parent comment; `thread` is the post, `on_post` says whether it is what is answered, `link` is
-    null unless the dump names another post than that; `shard` deals threads out, `rank` orders copies of one
-    comment. `forget` is a table of lower-case names whose words are left out.
+    null unless the dump names another post than that; `rank` orders copies of one comment. `forget` is a
+    table of lower-case names whose words are left out.
     """
     marker = MarkerRule(rules)
     forgotten = f"lower(author) IN (SELECT name FROM {forget})" if forget else "false"
     not_ascii = "NOT ascii" if rules.ascii_only else "false"
     return f"""
     SELECT id, up, thread, on_post, CASE WHEN link <> thread THEN link END AS link,
-      CAST(abs(unicode(ending) * 37 + unicode(substr(ending, 2))) % 4096 AS INTEGER) AS shard,
       CASE WHEN forgotten THEN '' ELSE author END AS author, subreddit, score, ups, downs,
       moment AS created_utc, CAST({_MONTH} AS INTEGER) AS month, {_RANK} AS rank, marked,
       CASE WHEN forgotten THEN 'forgotten' WHEN gone THEN 'deleted' WHEN {has_url("words", rules)} THEN 'url'
@@ -136,7 +135,7 @@ def comments_query(source: str, rules: TextRules, forget: str = "") -> str:
     FROM (SELECT *, {_trimmed("spaced")} AS text FROM (SELECT *, {_spaced("bare")} AS spaced FROM (
       SELECT *, CASE WHEN marked THEN {marker.stripped("words")} ELSE words END AS bare,
         {any_of("author", rules.deleted)} OR {any_of("words", rules.deleted)} AS gone,
-        {forgotten} AS forgotten, right(thread, 2) AS ending
+        {forgotten} AS forgotten
       FROM (SELECT *, {marker.marked("words")} AS marked, {_ASCII} AS ascii,
           top IS NOT NULL AS on_post, coalesce(top, link) AS thread FROM (
         SELECT CASE WHEN {_sound("body")} THEN id END AS id,

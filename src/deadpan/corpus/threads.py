@@ -1,7 +1,7 @@
 """Trees across months: what is under sarcasm, and the sequences that lead to it.
 
 Only threads with a marked comment matter, and work on one stays within it, so they are dealt into batches of
-bounded size by the end of their post's id. `parent_id` alone decides: threads that dumps wrongly keep apart
+bounded size. `parent_id` alone decides: threads that dumps wrongly keep apart
 (a reply whose link_id is not its parent's) are found and joined first.
 """
 
@@ -119,11 +119,11 @@ class _Threads:
         """Into batches, and each batch worked on."""
         total = sum(unit.count for unit in self.work.units)
         count = min(MOST_BATCHES, -(-total // BATCH_ROWS))
-        chosen = self._with_candidates(rows).select(*batches.TREE_COLUMNS, batch=nw.col("shard") % count)
+        chosen = self._with_candidates(rows).select(*batches.TREE_COLUMNS)
         folder = self.folder / "rows"
         _clear(folder)
-        self.engine.save(chosen, folder, by="batch")
-        dealt = sorted(path for path in folder.glob("batch=*") if path.is_dir())
+        self.engine.save(self.engine.dealt(chosen, "thread", count), folder, by="pile")
+        dealt = sorted(path for path in folder.glob("pile=*") if path.is_dir())
         jobs = [
             batches.job(path, self.folder, number, self.work.scope.drop_under_sarcasm)
             for number, path in enumerate(dealt)
@@ -159,16 +159,15 @@ class _Threads:
         edges = edges.filter(nw.col("thread") != nw.col("home")).select("thread", "home").unique()
         table = self.engine.table(edges)
         homes = _components(zip(table["thread"].to_pylist(), table["home"].to_pylist(), strict=True))
-        columns = {"thread": list(homes), "home": list(homes.values()), "home_shard": _shards(homes.values())}
-        schema = pa.schema([("thread", pa.string()), ("home", pa.string()), ("home_shard", pa.int32())])
+        columns = {"thread": list(homes), "home": list(homes.values())}
+        schema = pa.schema([("thread", pa.string()), ("home", pa.string())])
         batches.write(self.folder, "homes", 0, pa.table(columns, schema=schema))
         return self.engine.scan(parquet_files(self.folder / "homes"))
 
 
 def _at_home(comments: Frame, homes: Frame) -> Frame:
     return comments.join(homes, on="thread", how="left").with_columns(
-        thread=nw.coalesce(nw.col("home"), nw.col("thread")),
-        shard=nw.coalesce(nw.col("home_shard"), nw.col("shard")),
+        thread=nw.coalesce(nw.col("home"), nw.col("thread"))
     )
 
 
@@ -186,11 +185,6 @@ def _components(edges: Iterable[tuple[str, str]]) -> dict[str, str]:
         first, second = sorted((find(one), find(other)))
         root[second] = first
     return {name: find(name) for name in list(root)}
-
-
-def _shards(threads: Iterable[str]) -> list[int]:
-    """Any number will do, as long as one thread has one."""
-    return [sum(thread.encode()) % 4096 for thread in threads]
 
 
 def _clear(folder: Path) -> None:
