@@ -36,7 +36,8 @@ it can be checked that no thread was cut apart."""
 @dataclass(slots=True)
 class _Found:
     sequences: list[tuple[Any, ...]] = field(default_factory=list)
-    members: set[tuple[Any, ...]] = field(default_factory=set)
+    posts: dict[tuple[str, str], str] = field(default_factory=dict)  # (thread, post): subreddit
+    comments: dict[str, str] = field(default_factory=dict)  # id: thread
     broken: list[tuple[Any, ...]] = field(default_factory=list)
     parents: list[int] = field(default_factory=list)
 
@@ -79,7 +80,7 @@ def results(table: pa.Table, drop_under: bool) -> dict[str, pa.Table]:
     return {
         "under": table.select(["thread", "id", "month"]).filter(pa.array(under)).cast(SCHEMAS["under"]),
         "sequences": _table("sequences", found.sequences),
-        "members": _table("members", sorted(found.members, key=str)),
+        "members": _members(found),
         "broken": _table("broken", found.broken),
         "missing": pa.table([missing], schema=SCHEMAS["missing"]),
         "reach": table.select(["id", "thread"]).take(reach).cast(SCHEMAS["reach"]),
@@ -90,6 +91,18 @@ def _table(name: str, rows: list[tuple[Any, ...]]) -> pa.Table:
     schema = SCHEMAS[name]
     columns = list(zip(*rows, strict=True)) or [()] * len(schema)
     return pa.table([pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)], schema=schema)
+
+
+def _members(found: _Found) -> pa.Table:
+    """All that the sequences are made of."""
+    said, posts = len(found.comments), len(found.posts)
+    columns = [
+        [*found.comments.values(), *(thread for thread, _ in found.posts)],
+        [*found.comments, *(post for _, post in found.posts)],
+        [False] * said + [True] * posts,
+        [""] * said + list(found.posts.values()),
+    ]
+    return pa.table(columns, schema=SCHEMAS["members"])
 
 
 def _sequences(table: pa.Table, forest: Trees, whole: Flags, marked: Flags, kept: Flags) -> _Found:
@@ -161,9 +174,10 @@ def _sequence(
             " ".join("1" if one["label"] else "0" for one in replies), subreddit,
         )
     )  # fmt: skip
-    found.members.add((thread, path[0], True, subreddit))
-    found.members.update((thread, id, False, "") for id in path[1:])
-    found.members.update((thread, one["id"], False, "") for one in replies)
+    known = found.posts.setdefault((thread, path[0]), subreddit)
+    found.posts[thread, path[0]] = min(known, subreddit)
+    found.comments.update(dict.fromkeys(path[1:], thread))
+    found.comments.update((one["id"], thread) for one in replies)
 
 
 def write_empty(target: Path) -> None:

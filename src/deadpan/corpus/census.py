@@ -47,14 +47,11 @@ def census_step(
         found = engine.scan([file for part in candidates for file in parquet_files(part)])
         engine.save(found.group_by("month").agg(count=nw.len()), folder / "candidates")
         named = comments.filter(nw.col("author") != "", nw.col("reason") != "deleted")
-        engine.save(_people(named), folder / "authors")
-        engine.save(_people(named.filter(nw.col("marked"))), folder / "marking")
+        people = named.group_by("month", "author").agg(marks=nw.col("marked").any())
+        marking = nw.when(nw.col("marks")).then(nw.lit(1)).otherwise(nw.lit(0))
+        engine.save(people.group_by("month").agg(count=nw.len(), marking=marking.sum()), folder / "authors")
 
     return workshop.step("census", key, make)
-
-
-def _people(comments: Frame) -> Frame:
-    return comments.select("month", "author").unique().group_by("month").agg(count=nw.len())
 
 
 def read_census(
@@ -88,8 +85,9 @@ def read_census(
         cells[month, "under_sarcasm"] += under[month]
         cells[month, "kept"] += found[month] - under[month]
     census.cells = +cells
-    census.authors = {int(row["month"]): int(row["count"]) for row in rows("authors")}
-    census.marking = {int(row["month"]): int(row["count"]) for row in rows("marking")}
+    people = rows("authors")
+    census.authors = {int(row["month"]): int(row["count"]) for row in people}
+    census.marking = {int(row["month"]): int(row["marking"]) for row in people if row["marking"]}
     return census
 
 

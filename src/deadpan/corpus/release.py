@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import groupby
@@ -159,9 +160,10 @@ def publish(
 ) -> Manifest:
     """Put finished files in place, take away those of an earlier build, and write the manifest last."""
     out = workshop.out
-    flush(fresh)
     names = sorted(path.relative_to(fresh).as_posix() for path in fresh.rglob("*") if path.is_file())
-    files = {name: {"bytes": (fresh / name).stat().st_size, "sha256": digest(fresh / name)} for name in names}
+    with ThreadPoolExecutor() as pool:  # hashing one while the disk takes another
+        facts = list(pool.map(_settled, (fresh / name for name in names)))
+    files = dict(zip(names, facts, strict=True))
     known = published(workshop)
     write_json(workshop.root / PUBLISHED, sorted({*known, *names}))
     manifest_path(out).unlink(missing_ok=True)
@@ -180,6 +182,12 @@ def publish(
     write_json(manifest_path(out), encode(manifest))
     write_json(workshop.root / PUBLISHED, names)
     return manifest
+
+
+def _settled(path: Path) -> dict[str, Any]:
+    """What the manifest says of a file, which is on the disk by then."""
+    flush(path)
+    return {"bytes": path.stat().st_size, "sha256": digest(path)}
 
 
 def published(workshop: Workshop) -> list[str]:

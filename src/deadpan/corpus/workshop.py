@@ -72,7 +72,8 @@ class Workshop:
         temporary.mkdir(parents=True)
         make(temporary)
         (temporary / KEY).write_text(json.dumps(key, sort_keys=True, default=list), encoding="utf-8")
-        flush(temporary)
+        for path in temporary.rglob("*"):
+            flush(path)
         temporary.rename(folder)
         return folder
 
@@ -89,15 +90,14 @@ class Workshop:
                 shutil.rmtree(folder)
 
 
-def flush(folder: Path) -> None:
-    """Wait until a folder's files are on the disk, so that a rename never uncovers an empty one."""
-    for path in folder.rglob("*"):
-        if path.is_file():
-            handle = os.open(path, os.O_RDONLY)
-            try:
-                os.fsync(handle)
-            finally:
-                os.close(handle)
+def flush(path: Path) -> None:
+    """Wait until a file is on the disk, so that a rename never uncovers an empty one."""
+    if path.is_file():
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def full(out: Path) -> DataError:
