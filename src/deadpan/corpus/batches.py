@@ -51,7 +51,8 @@ def work(described: str) -> None:
     """Do one job: read its rows, write one file of each result."""
     source, target, number, drop_under = json.loads(described)
     files = sorted(Path(source).glob("*.parquet"))
-    read = [pq.read_table(file, columns=list(TREE_COLUMNS), partitioning=None) for file in files]
+    # Not read_table: that loads all of Arrow's datasets first, which takes longer than the reading.
+    read = [pq.ParquetFile(file).read(columns=list(TREE_COLUMNS)) for file in files]
     for name, table in results(pa.concat_tables(read), drop_under).items():
         write(Path(target), name, number, table)
 

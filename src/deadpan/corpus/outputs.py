@@ -70,8 +70,8 @@ class Outputs:
         )
         cells = ", ".join(f"cell({name})" if name in _TEXTS else name for name in RAW_COLUMNS)
         query = (
-            f"SELECT *, concat_ws(',', {cells}) || chr(13) || chr(10) AS csv,"
-            f" concat_ws(chr(9), {', '.join(TSV_COLUMNS)}) || chr(10) AS tsv FROM ({chosen})"
+            f"SELECT *, concat_ws(',', {cells} || chr(13) || chr(10)) AS csv,"
+            f" concat_ws(chr(9), {', '.join(TSV_COLUMNS)} || chr(10)) AS tsv FROM ({chosen})"
         )
         with (
             self.open(Path("raw", "sarc.csv")) as csv,
