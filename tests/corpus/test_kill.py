@@ -21,8 +21,9 @@ SOURCE = Path(__file__).parents[2] / "src"
 
 
 def start(folder: Path, out: str) -> subprocess.Popen[bytes]:
-    code = "import sys; from deadpan.cli.corpus import corpus; corpus.main(sys.argv[1:])"
+    code = "import sys; from deadpan.cli import main; sys.exit(main())"
     arguments = [
+        "corpus",
         "build",
         str(folder / "dumps"),
         "--out",
@@ -60,3 +61,22 @@ def test_killed_and_run_again(tmp_path: Path) -> None:
     assert last.returncode == 0, said.decode()
     assert difference(files(tmp_path / "whole"), files(tmp_path / "out")) == ""
     assert listing(tmp_path / "whole") == listing(tmp_path / "out")
+
+
+def test_stopped_by_ctrl_c(tmp_path: Path) -> None:
+    synthesize(tmp_path / "dumps", months=2, comments=30_000, form="gz")
+    write_config(tmp_path / "corpus.toml", settings_of(tmp_path))
+    stopped = 0
+    for moment in range(8):
+        run = start(tmp_path, f"out{moment}")
+        while not (tmp_path / f"out{moment}" / ".work").is_dir():
+            time.sleep(0.01)
+        time.sleep(0.25 * moment)
+        run.send_signal(signal.SIGINT)
+        said = run.communicate()[1].decode()
+        assert "Traceback" not in said
+        if not (tmp_path / f"out{moment}" / "manifest.json").is_file():  # else it was done by then
+            assert (run.returncode, said.strip()) == (130, "deadpan: stopped"), moment
+            stopped += 1
+        assert not list((tmp_path / f"out{moment}" / ".work").glob(".*"))
+    assert stopped > 3

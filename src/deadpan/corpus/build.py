@@ -18,7 +18,7 @@ from deadpan.corpus.census import Census, census_step, read_census
 from deadpan.corpus.dumps import Dump, find_dumps
 from deadpan.corpus.duplicates import Copies, drop_duplicates
 from deadpan.corpus.engine import ENGINES, Engine, Frame
-from deadpan.corpus.engine_duckdb import DuckDBEngine, connect, disk_or_memory
+from deadpan.corpus.engine_duckdb import DuckDBEngine, connect, trouble
 from deadpan.corpus.forget import Forgotten
 from deadpan.corpus.ingest import Ingest, IngestOptions, Unit, Watch
 from deadpan.corpus.months import month_name
@@ -98,8 +98,8 @@ class Build:
             connection = connect(self.options.memory, self.workshop.scratch)
             try:
                 return self._steps(connection, dumps, forgotten, until)
-            except duckdb.Error as bad:
-                raise disk_or_memory(bad, self.workshop.out) from bad
+            except (duckdb.Error, RuntimeError) as bad:
+                raise trouble(bad, self.workshop.out) from bad
             except OSError as bad:
                 if bad.errno in (errno.ENOSPC, errno.EDQUOT):
                     raise full(self.workshop.out) from None
@@ -130,34 +130,55 @@ class Build:
         self.watch("label", 0, 0, 0)
         authors = author_parts(self.workshop, engine, units)
         candidates = candidate_parts(self.workshop, engine, units, authors, scope)
-        key = {"comments": ingested.key, "scope": encode(scope)}
-        # Two lanes: what Python does in one, trees and draws, leaves the engine free for the other.
+        work = ThreadWork(units, candidates, authors, scope)
+        outputs = Outputs(connection, self.workshop.root / ".fresh", self.options.packed)
+        beside = engine.aside()
         with ThreadPoolExecutor(1) as lane:
-            beside = engine.aside()
-            counting = lane.submit(
-                census_step, self.workshop, beside, rows_of(beside, units), candidates, scope, key
-            )
-            if until == "label":
-                counting.result()
-                return None
-            self.watch("threads", 0, 0, 0)
-            threads = thread_step(self.workshop, engine, ThreadWork(units, candidates, authors, scope))
+            try:
+                return self._two_lanes(engine, beside, lane, ingested, work, outputs, until)
+            except BaseException:  # Ctrl-C too: the other lane need not go on to its end
+                beside.interrupt()
+                outputs.interrupt()
+                raise
 
-            def raw(engine: Engine) -> Raw:
-                posts = self._posts(engine, connection, ingested.posts.units)
-                work = RawWork(rows_of(engine, units), posts, candidates, threads, key)
-                return Raw(self.workshop, engine, work)
+    def _two_lanes(
+        self,
+        engine: Engine,
+        beside: Engine,
+        lane: Executor,
+        ingested: Ingested,
+        work: ThreadWork,
+        outputs: Outputs,
+        until: Step,
+    ) -> Manifest | None:
+        """What Python does in one, trees and draws, leaves the engine free for the other."""
+        key = {"comments": ingested.key, "scope": encode(work.scope)}
+        everything = rows_of(beside, work.units)
+        counting = lane.submit(
+            census_step, self.workshop, beside, everything, work.candidates, work.scope, key
+        )
+        if until == "label":
+            counting.result()
+            return None
+        self.watch("threads", 0, 0, 0)
+        threads = thread_step(self.workshop, engine, work)
 
-            texts = raw(engine).texts()
-            rows = lane.submit(raw(beside).rows, texts)
-            entries = raw(engine).entries(texts)
-            counts = counting.result()
-            if until == "threads":
-                rows.result()
-                return None
-            self.watch("benchmark", 0, 0, 0)
-            census = read_census(engine, counts, threads, ingested.comments.dropped, scope)
-            return self._release(connection, ingested, threads, rows, entries, census, lane)
+        def raw(engine: Engine) -> Raw:
+            posts = self._posts(engine, outputs.connection, ingested.posts.units)
+            given = RawWork(rows_of(engine, work.units), posts, work.candidates, threads, key)
+            return Raw(self.workshop, engine, given)
+
+        texts = raw(engine).texts()
+        rows = lane.submit(raw(beside).rows, texts)
+        entries = raw(engine).entries(texts)
+        counts = counting.result()
+        if until == "threads":
+            rows.result()
+            return None
+        self.watch("benchmark", 0, 0, 0)
+        census = read_census(engine, counts, threads, ingested.comments.dropped, work.scope)
+        writing = lane.submit(lambda: outputs.raw(rows.result()))
+        return self._release(outputs, ingested, threads, writing, entries, census)
 
     # ------------------------------------------------------------ the steps
 
@@ -215,27 +236,23 @@ class Build:
 
     def _release(
         self,
-        connection: duckdb.DuckDBPyConnection,
+        outputs: Outputs,
         ingested: Ingested,
         threads: Path,
-        rows: Future[Path],
+        writing: Future[Path],
         entries: Path,
         census: Census,
-        lane: Executor,
     ) -> Manifest:
-        fresh = self.workshop.root / ".fresh"
-        fresh.mkdir()
-        outputs = Outputs(connection, fresh, self.options.packed)
-        writing = lane.submit(lambda: outputs.raw(rows.result()))
+        """All other files, while the raw ones are being written; then all in place."""
         outputs.sequences(threads)
         outputs.comments("raw", entries)
         drawn = Drawing(outputs, self.settings, threads, entries, self.workshop.scratch).run()
-        sarc = writing.result()
+        sarc, fresh = writing.result(), outputs.folder
         stats = statistics(outputs, sarc, threads, census, drawn.sizes)
         write_json(fresh / "stats.json", stats)
         months = sorted(m for m, reason in census.cells if reason == "kept")
         write_text(fresh / "README.md", corpus_card(stats, [month_name(month) for month in months]))
-        broken = _broken(connection, threads)
+        broken = _broken(outputs.connection, threads)
         return publish(
             self.workshop,
             fresh,

@@ -52,6 +52,10 @@ class Engine(Protocol):
         """The same engine, for use by another thread."""
         ...
 
+    def interrupt(self) -> None:
+        """Break off what another thread is running on it."""
+        ...
+
     def close(self) -> None:
         """Let go of what is held."""
         ...

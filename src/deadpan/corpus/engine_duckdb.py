@@ -79,15 +79,20 @@ class DuckDBEngine:
         """A connection of one thread's own, under the same memory limit."""
         return DuckDBEngine(self.connection.cursor())
 
+    def interrupt(self) -> None:
+        self.connection.interrupt()
+
     def close(self) -> None:
         self.connection.close()
 
 
-def disk_or_memory(bad: duckdb.Error, out: Path) -> Exception:
-    """An error of DuckDB's as one a person can act on."""
+def trouble(bad: Exception, out: Path) -> BaseException:
+    """An error of DuckDB's as one a person can act on. It takes Ctrl-C for an error of the query."""
     from deadpan.corpus.workshop import full
 
     text = " ".join(str(bad).split())
+    if "interrupted" in text.lower():
+        return KeyboardInterrupt()
     if "No space left" in text or "Disk quota" in text or "max_temp_directory_size" in text:
         return full(out)
     if isinstance(bad, duckdb.OutOfMemoryException):

@@ -83,6 +83,9 @@ class SparkEngine:
         """A session may be used by several threads."""
         return self
 
+    def interrupt(self) -> None:
+        self.session.sparkContext.cancelAllJobs()
+
     def close(self) -> None:
         self.session.stop()
 

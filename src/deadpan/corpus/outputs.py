@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -52,12 +53,17 @@ class Outputs:
         self.connection = connection
         self.folder = folder
         self.packed = packed
+        self.interrupted = threading.Event()
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
         """A connection of its own, since a stream that is being read blocks the one it is on."""
         cursor = self.connection.cursor()
         cursor.execute(MACROS)
         return cursor
+
+    def interrupt(self) -> None:
+        """Let whatever is being written end with its next rows."""
+        self.interrupted.set()
 
     def raw(self, rows: Path) -> Path:
         """raw/sarc.parquet, .csv and .tsv, by (created_utc, id), from one sorted stream."""
@@ -125,7 +131,10 @@ class Outputs:
         """The result of a query as a stream."""
         cursor = self.cursor()
         try:
-            yield from cursor.sql(query).to_arrow_reader(STREAM_ROWS)
+            for batch in cursor.sql(query).to_arrow_reader(STREAM_ROWS):
+                if self.interrupted.is_set():
+                    raise InterruptedError("the build was stopped")
+                yield batch
         finally:
             cursor.close()
 
