@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,7 @@ class SparkEngine:
 
     def save(self, frame: Frame, folder: Path, by: str = "") -> None:
         """Spark writes a folder of its own making, so it gets one beside, whose files are then moved in."""
-        temporary = self.scratch / f"spark-{os.getpid()}"
+        temporary = self.scratch / f"spark-{os.getpid()}-{threading.get_ident()}"
         shutil.rmtree(temporary, ignore_errors=True)
         writer = frame.to_native().write.option("compression", "snappy")
         (writer.partitionBy(by) if by else writer).parquet(_address(temporary))
