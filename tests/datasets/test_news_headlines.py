@@ -42,7 +42,7 @@ def test_the_second_version_is_read_instead_of_the_first(read) -> None:
     assert [e.response.text for e in read(NewsHeadlines, files)[0]] == ["v2"]
 
 
-@pytest.mark.parametrize("content", [zipped(LINES)[:80], b"", b"not a zip"])
+@pytest.mark.parametrize("content", [zipped(LINES)[:80], b"", b"not a zip"], ids=["cut", "empty", "other"])
 def test_a_zip_cut_short_is_refused(read, content: bytes) -> None:
     with pytest.raises(DataError, match=r"Sarcasm_Headlines_Dataset\.json\.zip"):
         read(NewsHeadlines, {"Sarcasm_Headlines_Dataset.json.zip": content})
