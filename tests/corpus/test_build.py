@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from corpus.adversary import Dumps, adversary
 from corpus.making import check, difference, expected, files, run
+from deadpan.corpus.engine_duckdb import trouble
 from deadpan.corpus.ingest import IngestOptions
 from deadpan.corpus.synthesize import synthesize
 from deadpan.errors import DataError
@@ -44,6 +46,13 @@ def test_a_system_without_files_in_memory_gives_the_same(
     run(tmp_path, paths, out="elsewhere")
     assert difference(files(tmp_path / "here"), files(tmp_path / "elsewhere")) == ""
     assert not [p for p in (tmp_path / "elsewhere" / ".work").rglob("*") if p.name.startswith("tmp")]
+
+
+def test_only_an_interrupt_is_taken_for_ctrl_c(tmp_path: Path) -> None:
+    assert isinstance(trouble(RuntimeError("Query interrupted"), tmp_path), KeyboardInterrupt)
+    assert isinstance(trouble(duckdb.InterruptException("INTERRUPT Error"), tmp_path), KeyboardInterrupt)
+    other = duckdb.IOException("IO Error: cannot open /data/interrupted/rows.parquet")
+    assert trouble(other, tmp_path) is other
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ import json
 import lzma
 import shutil
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from deadpan.corpus.build import Build, BuildOptions
 from deadpan.corpus.dumps import find_dumps
 from deadpan.corpus.frames import ends_early
 from deadpan.corpus.ingest import IngestOptions
-from deadpan.corpus.lines import open_lines, raw_lines
+from deadpan.corpus.lines import LONGEST_LINE, open_lines, raw_lines
 from deadpan.errors import ConfigError, DataError
 
 
@@ -109,6 +110,24 @@ def test_where_a_zst_file_ends_is_seen_at_once(tmp_path: Path, options: list[str
         path.write_bytes(packed[: len(packed) - end])
         with path.open("rb") as file:
             assert ends_early(file.fileno()) == early
+
+
+def test_a_download_with_zeros_in_it_is_not_whole(tmp_path: Path) -> None:
+    packed = zst(LINES)
+    path = tmp_path / "RC_2010-01.zst"
+    path.write_bytes(packed[:20] + bytes(10_000_000))
+    began = time.process_time()
+    assert read_all(path)[1]
+    assert (
+        time.process_time() - began < 2
+    )  # zeros are blocks of no length: one could walk through them for hours
+
+
+def test_a_file_without_lines_is_no_dump(tmp_path: Path) -> None:
+    path = tmp_path / "RC_2010-01"
+    path.write_bytes(b"x" * (LONGEST_LINE * 6))
+    with pytest.raises(DataError, match="a line of more than 4 MB"):
+        build(tmp_path).run([str(path)], until="ingest")
 
 
 def build(tmp_path: Path, *paths: Path, **options: object) -> Build:

@@ -99,7 +99,7 @@ class Build:
             try:
                 return self._steps(connection, dumps, forgotten, until)
             except (duckdb.Error, RuntimeError) as bad:
-                raise trouble(bad, self.workshop.out) from bad
+                raise trouble(bad, self.workshop.out) from None
             except OSError as bad:
                 if bad.errno in (errno.ENOSPC, errno.EDQUOT):
                     raise full(self.workshop.out) from None

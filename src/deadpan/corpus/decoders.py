@@ -50,25 +50,11 @@ class Decoder(Protocol):
 
 
 @dataclass(slots=True)
-class Plain:
-    """A file that is not packed."""
-
-    source: IO[bytes]
-    early: bool = False
-
-    def readinto(self, view: memoryview) -> int:
-        return os.readv(self.source.fileno(), [view])
-
-    def damage(self) -> str:
-        return ""
-
-
-@dataclass(slots=True)
-class Library:
-    """Unpacked by a library of Python's, straight into the memory of whoever asks."""
+class Stream:
+    """Read in this process, as it is or by a library, straight into the memory of whoever asks."""
 
     stream: Any
-    troubles: tuple[type[Exception], ...]
+    troubles: tuple[type[Exception], ...] = ()
     early: bool = False
     found: str = ""
 
@@ -109,6 +95,11 @@ class Decoders:
         self.turns = threading.Semaphore(at_once)
         self.windows: SimpleQueue[Any] = SimpleQueue()
 
+    def forget(self) -> None:
+        """Give back the windows nobody uses."""
+        while not self.windows.empty():
+            self.windows.get()
+
     @contextmanager
     def open(self, source: IO[bytes], suffix: str) -> Iterator[Decoder]:
         """A decoder for a file by the end of its name; it does not outlive the block."""
@@ -117,7 +108,7 @@ class Decoders:
 
     def _of(self, source: IO[bytes], suffix: str, stack: ExitStack) -> Decoder:
         if suffix not in PACKED:
-            return Plain(source)
+            return Stream(source)
         if suffix == ".zst" and find_spec("zstandard"):
             return stack.enter_context(self._zstandard(source))
         if command := _program(suffix):
@@ -127,7 +118,7 @@ class Decoders:
                 "nothing to read .zst files with: pip install zstandard, or apt (or brew) install zstd"
             )
         stream = stack.enter_context(_LIBRARIES[suffix](source))
-        return Library(stream, (EOFError, OSError, lzma.LZMAError, zlib.error))
+        return Stream(stream, (EOFError, OSError, lzma.LZMAError, zlib.error))
 
     @contextmanager
     def _zstandard(self, source: IO[bytes]) -> Iterator[Decoder]:
@@ -139,7 +130,7 @@ class Decoders:
             window = library.ZstdDecompressor(max_window_size=WINDOW)
         stream = window.stream_reader(source, read_size=BLOCK, read_across_frames=True, closefd=False)
         try:
-            yield Library(stream, (library.ZstdError,), ends_early(source.fileno()))
+            yield Stream(stream, (library.ZstdError,), ends_early(source.fileno()))
         finally:
             stream.close()
             self.windows.put(window)

@@ -87,11 +87,12 @@ class DuckDBEngine:
 
 
 def trouble(bad: Exception, out: Path) -> BaseException:
-    """An error of DuckDB's as one a person can act on. It takes Ctrl-C for an error of the query."""
+    """An error of DuckDB's as one a person can act on. Ctrl-C reaches us as one too: of a query, or, while
+    its result is streamed, of nothing but these words."""
     from deadpan.corpus.workshop import full
 
     text = " ".join(str(bad).split())
-    if "interrupted" in text.lower():
+    if isinstance(bad, duckdb.InterruptException) or text == "Query interrupted":
         return KeyboardInterrupt()
     if "No space left" in text or "Disk quota" in text or "max_temp_directory_size" in text:
         return full(out)

@@ -140,6 +140,7 @@ class Ingest:
             finally:
                 for future in futures:
                     future.cancel()
+                self.decoders.forget()
 
     def _key(self, dump: Dump, sha256: str, copy: int) -> dict[str, Any]:
         """The same file given twice is two units, whose comments are each other's duplicates."""
@@ -234,7 +235,7 @@ class Ingest:
         first = unreadable[:PLACES]
         numbers = [row + 1 for row in first]
         if first and lines.count != sum(parts):  # some are blank: rows and line numbers are not the same
-            numbers = [number for number, _ in raw_lines(dump.path, first).values()]
+            numbers = [number for number, _ in raw_lines(dump.path, first, self.decoders).values()]
         forgotten = 0
         if self.forgotten and dump.kind == "comments":
             found = cursor.execute(f"SELECT count(*) FROM {source} WHERE reason = 'forgotten'").fetchone()

@@ -52,13 +52,13 @@ class Lines:
         while not (self.ended or end):
             size += self._read(spool.view[size : size + BLOCK])
             end = spool.end_of_line(size) if size >= most else 0
+            if not end and size > max(most, LONGEST_LINE):
+                raise DataError(f"{self.path}: not a dump: a line of more than {LONGEST_LINE >> 20} MB in it")
         end = size if self.ended else end
         self.rest = bytes(spool.view[end:size])
         spool.cut(end)
 
     def _read(self, view: memoryview) -> int:
-        if not view:
-            raise DataError(f"{self.path}: not a dump: a line of more than {LONGEST_LINE >> 20} MB in it")
         size = self.decoder.readinto(view)
         if size:
             read = np.frombuffer(view, np.uint8, size)
@@ -93,11 +93,13 @@ def open_lines(path: Path, decoders: Decoders | None = None) -> Iterator[Lines]:
         yield Lines(path, source, decoder)
 
 
-def raw_lines(path: Path, rows: Iterable[int]) -> dict[int, tuple[int, bytes]]:
+def raw_lines(
+    path: Path, rows: Iterable[int], decoders: Decoders | None = None
+) -> dict[int, tuple[int, bytes]]:
     """Line number and bytes of some rows. Rows are lines that are not blank, counted from 0."""
     wanted, found = set(rows), {}
     row, number, rest = 0, 0, b""
-    with open_lines(path) as lines:
+    with open_lines(path, decoders) as lines:
         for block in _with_end(lines.blocks()):
             *whole, rest = (rest + block).split(b"\n")
             for line in whole:
