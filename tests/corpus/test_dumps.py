@@ -19,7 +19,7 @@ from deadpan.corpus.build import Build, BuildOptions
 from deadpan.corpus.dumps import find_dumps
 from deadpan.corpus.frames import ends_early
 from deadpan.corpus.ingest import IngestOptions
-from deadpan.corpus.lines import LONGEST_LINE, open_lines, raw_lines
+from deadpan.corpus.lines import open_lines, raw_lines
 from deadpan.errors import ConfigError, DataError
 
 
@@ -123,10 +123,15 @@ def test_a_download_with_zeros_in_it_is_not_whole(tmp_path: Path) -> None:
     )  # zeros are blocks of no length: one could walk through them for hours
 
 
-def test_a_file_without_lines_is_no_dump(tmp_path: Path) -> None:
+def test_a_line_longer_than_any_comment_is_no_dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deadpan.corpus.lines.BLOCK", 512)
+    monkeypatch.setattr("deadpan.corpus.lines.LONGEST_LINE", 10_000)
+    monkeypatch.setattr("deadpan.corpus.ingest.PART", 8_000)
     path = tmp_path / "RC_2010-01"
-    path.write_bytes(b"x" * (LONGEST_LINE * 6))
-    with pytest.raises(DataError, match="a line of more than 4 MB"):
+    path.write_bytes(comment("a", body="x" * 9_000))
+    build(tmp_path).run([str(path)], until="ingest")
+    path.write_bytes(comment("a", body="x" * 12_000))
+    with pytest.raises(DataError, match="not a dump: a line of more than"):
         build(tmp_path).run([str(path)], until="ingest")
 
 
