@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
+from types import ModuleType
 from typing import IO, Any, Literal
 
 import numpy as np
@@ -94,12 +95,16 @@ class Vectors:
         return self.index.get(word.lower()) if row is None else row
 
 
+def find_embedded() -> tuple[ModuleType, Path]:
+    """What reads the embedded vectors, and where they are; quick, since nothing is loaded yet."""
+    return need("tokenizers", "llm"), model_path(EMBEDDED)
+
+
 class TokenVectors(Vectors):
     """The embedded vectors: a table of word pieces, so that every word is made of some."""
 
     def __init__(self) -> None:
-        library = need("tokenizers", "llm")
-        folder = model_path(EMBEDDED)
+        library, folder = find_embedded()
         self._tokenizer: Any = library.Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()

@@ -37,6 +37,18 @@ def test_dumps_read_in_parts_give_the_same(
     assert len(list((tmp_path / "out" / ".work").glob("comments-*/rows-*.parquet"))) > len(dumps.comments)
 
 
+@pytest.mark.parametrize("at_once", [0, 1_000_000])
+def test_ids_that_share_a_hash_are_not_taken_for_copies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    monkeypatch.setattr("deadpan.corpus.duplicates.HASH", "hash(id) % 500")
+    monkeypatch.setattr("deadpan.corpus.duplicates.SORTED_AT_ONCE", at_once)
+    dumps = adversary(3, comments=600)
+    manifest = run(tmp_path, dumps.write(tmp_path / "dumps"))
+    check(tmp_path / "out", manifest, expected(dumps))
+    assert manifest.drops["duplicate"] > 0
+
+
 def test_a_system_without_files_in_memory_gives_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

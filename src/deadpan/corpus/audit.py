@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 
 from deadpan.corpus.conversations import BuiltCorpus, IndexLine, context, turn
-from deadpan.corpus.rules import literal
+from deadpan.corpus.rules import any_of, literal, literals
 from deadpan.draws import sample
 from deadpan.drops import Tally
 from deadpan.errors import DataError
@@ -69,16 +69,15 @@ def _ancestors(corpus: BuiltCorpus, ids: set[str]) -> dict[str, tuple[str, ...]]
 
 def _originals(corpus: BuiltCorpus, ids: list[str]) -> dict[str, str]:
     """What marked comments said before the marker was taken off; it is only kept in the work folder."""
-    files = sorted((corpus.folder / ".work").glob("raw-*/*.parquet"))
+    files = sorted((corpus.folder / ".work").glob("texts-*/*.parquet"))
     if not ids:
         return {}
     if not files:
         raise DataError(
             f"{corpus.folder}: the original words are in .work, which is gone: run deadpan corpus build again"
         )
-    source = ", ".join(literal(str(file)) for file in files)
-    listed = ", ".join(map(literal, ids))
-    query = f"SELECT id, original FROM read_parquet([{source}]) WHERE marked AND id IN ({listed})"
+    marked = f"original IS NOT NULL AND {any_of('id', ids)}"
+    query = f"SELECT id, original FROM read_parquet({literals(files)}) WHERE {marked}"
     return dict(duckdb.connect().execute(query).fetchall())
 
 

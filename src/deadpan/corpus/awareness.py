@@ -6,11 +6,13 @@ Both steps go dump by dump: a month added later leaves the earlier ones as they 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 import narwhals as nw
 
+from deadpan.corpus.dumps import Kind
 from deadpan.corpus.engine import Engine, Frame, parquet_files
 from deadpan.corpus.ingest import BEST, REPEATED, Unit
 from deadpan.corpus.settings import Scope
@@ -25,17 +27,32 @@ CANDIDATE_COLUMNS = (
 """Without their words, which are long and read only for what is really kept."""
 
 
-def rows_of(engine: Engine, units: Sequence[Unit]) -> Frame:
-    """The rows of some units, each id once; an unreadable line left a row without id, seen by nobody."""
-    rows = engine.scan([file for unit in units for file in unit.rows]).filter(~nw.col("id").is_null())
+Choose: TypeAlias = Callable[[Frame], Frame]
+
+
+def rows_of(engine: Engine, units: Sequence[Unit], choose: Choose = lambda rows: rows) -> Frame:
+    """The rows of some units, each id once; an unreadable line left a row without id, seen by nobody.
+
+    `choose` looks at one row at a time and keeps its id. It comes before copies are left out: most rows are
+    not chosen, and need not be looked up then.
+    """
+
+    def read(paths: Sequence[Path]) -> Frame:
+        return choose(_named(engine.scan(paths).filter(~nw.col("id").is_null()), units[0].kind))
+
+    rows = read([file for unit in units for file in unit.rows])
     copies = [unit.copies for unit in units if unit.copies]
-    if copies:
-        repeated = engine.scan([folder / REPEATED for folder in copies]).unique()
-        best = engine.scan([folder / BEST for folder in copies])
-        rows = nw.concat([rows.join(repeated, on="id", how="anti"), best], how="vertical")
-    if units[0].kind == "posts":
+    if not copies:
         return rows
-    # Three names of nearly always one post are kept as one in the files.
+    repeated = engine.scan([folder / REPEATED for folder in copies])
+    best = read([folder / BEST for folder in copies])
+    return nw.concat([rows.join(repeated, on="id", how="anti"), best], how="vertical")
+
+
+def _named(rows: Frame, kind: Kind) -> Frame:
+    """Three names of nearly always one post are kept as one in the files."""
+    if kind == "posts":
+        return rows
     return rows.with_columns(
         top=nw.when(nw.col("on_post")).then(nw.col("thread")),
         link=nw.coalesce(nw.col("link"), nw.col("thread")),
@@ -47,8 +64,7 @@ def author_parts(workshop: Workshop, engine: Engine, units: Sequence[Unit]) -> l
     parts = []
     for unit in units:
         frame = (
-            rows_of(engine, [unit])
-            .filter(nw.col("marked"), nw.col("author") != "")
+            rows_of(engine, [unit], lambda rows: rows.filter(nw.col("marked"), nw.col("author") != ""))
             .group_by("author")
             .agg(since=nw.col("month").min())
         )
@@ -97,7 +113,9 @@ def candidate_parts(
             for part, other in zip(authors, units, strict=True)
             if min(other.months) <= max(unit.months)
         ]
-        frame = candidates(rows_of(engine, [unit]), state, scope).select(*CANDIDATE_COLUMNS)
+        frame = rows_of(
+            engine, [unit], lambda rows: candidates(rows, state, scope).select(*CANDIDATE_COLUMNS)
+        )
         key = {"unit": unit.key, "authors": sorted(mattering), "scope": _relevant(scope, unit)}
         parts.append(
             workshop.step(

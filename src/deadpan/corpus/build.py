@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -153,31 +154,34 @@ class Build:
     ) -> Manifest | None:
         """What Python does in one, trees and draws, leaves the engine free for the other."""
         key = {"comments": ingested.key, "scope": encode(work.scope)}
-        everything = rows_of(beside, work.units)
-        counting = lane.submit(
-            census_step, self.workshop, beside, everything, work.candidates, work.scope, key
-        )
+
+        @cache  # started once, by whoever comes first
+        def counting() -> Future[Path]:
+            everything = rows_of(beside, work.units)
+            return lane.submit(
+                census_step, self.workshop, beside, everything, work.candidates, work.scope, key
+            )
+
         if until == "label":
-            counting.result()
+            counting().result()
             return None
         self.watch("threads", 0, 0, 0)
-        threads = thread_step(self.workshop, engine, work)
+        threads = thread_step(self.workshop, engine, work, when_dealt=counting)
 
         def raw(engine: Engine) -> Raw:
             posts = self._posts(engine, outputs.connection, ingested.posts.units)
-            given = RawWork(rows_of(engine, work.units), posts, work.candidates, threads, key)
+            given = RawWork(work.units, posts, work.candidates, threads, key)
             return Raw(self.workshop, engine, given)
 
         texts = raw(engine).texts()
-        rows = lane.submit(raw(beside).rows, texts)
-        entries = raw(engine).entries(texts)
-        counts = counting.result()
+        counts = counting().result()
         if until == "threads":
-            rows.result()
+            raw(engine).entries(texts)
             return None
         self.watch("benchmark", 0, 0, 0)
+        writing = lane.submit(lambda: outputs.raw(raw(beside).rows(texts)))
+        entries = raw(engine).entries(texts)
         census = read_census(engine, counts, threads, ingested.comments.dropped, work.scope)
-        writing = lane.submit(lambda: outputs.raw(rows.result()))
         return self._release(outputs, ingested, threads, writing, entries, census)
 
     # ------------------------------------------------------------ the steps

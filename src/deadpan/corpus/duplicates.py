@@ -12,12 +12,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import duckdb
+import numpy as np
 
 from deadpan.corpus.dumps import Dump
 from deadpan.corpus.ingest import BEST, PARQUET, REPEATED, Unit
 from deadpan.corpus.lines import raw_lines
 from deadpan.corpus.rules import literal, literals
 from deadpan.corpus.workshop import Workshop
+
+HASH = "hash(id)"
+SORTED_AT_ONCE = 16_000_000  # hashes of 8 bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +45,13 @@ def drop_duplicates(
 
 
 def _find(connection: duckdb.DuckDBPyConnection, units: Sequence[Unit]) -> bool:
-    """Table `copies`: every row whose id occurs more than once. False if there is none."""
+    """Table `copies`: every row whose id occurs more than once. False if there is none.
+
+    One that only shares a hash with another comes along, and wins, as it has no rival.
+    """
     files = literals(file for unit in units for file in unit.rows)
-    connection.execute(
-        "CREATE OR REPLACE TEMP TABLE repeated AS"
-        f" SELECT id FROM read_parquet({files}) WHERE id IS NOT NULL GROUP BY id HAVING count(*) > 1"
-    )
-    if not connection.execute("SELECT 1 FROM repeated LIMIT 1").fetchall():
+    _hash(connection, f"read_parquet({files})", sum(unit.count for unit in units))
+    if not connection.execute("SELECT 1 FROM hashes LIMIT 1").fetchall():
         return False
     described = connection.execute(f"DESCRIBE SELECT * FROM read_parquet({files})").fetchall()
     columns = ", ".join(name for name, *_ in described)
@@ -64,9 +68,23 @@ def _find(connection: duckdb.DuckDBPyConnection, units: Sequence[Unit]) -> bool:
         "CREATE OR REPLACE TEMP TABLE copies AS SELECT unit, start + file_row_number AS row,"
         f" md5(CAST(to_json(struct_pack({columns})) AS VARCHAR)) AS content, {columns}"
         f" FROM read_parquet({files}, filename=true, file_row_number=true) JOIN starts USING (filename)"
-        " WHERE id IN (FROM repeated)"
+        f" WHERE id IS NOT NULL AND {HASH} IN (FROM hashes)"
     )
     return True
+
+
+def _hash(connection: duckdb.DuckDBPyConnection, rows: str, count: int) -> None:
+    """Table `hashes`: of ids, those that occur more than once. Sorting numbers is three times as fast as
+    grouping, as long as they fit into memory."""
+    select = f"SELECT {HASH} AS hash FROM {rows} WHERE id IS NOT NULL"
+    repeated = f"{select} GROUP BY hash HAVING count(*) > 1"
+    if count <= SORTED_AT_ONCE:
+        found = connection.sql(select).fetchnumpy()["hash"]
+        found.sort()
+        connection.register("sorted", {"hash": np.unique(found[1:][found[1:] == found[:-1]])})
+        repeated = "FROM sorted"
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE hashes AS {repeated}")
+    connection.unregister("sorted")
 
 
 def _settle(connection: duckdb.DuckDBPyConnection, dumps: Sequence[Dump]) -> None:

@@ -44,6 +44,10 @@ class Engine(Protocol):
         """Run a lazy table whose result is small."""
         ...
 
+    def query(self, frame: Frame, computed: Callable[[], Path]) -> str:
+        """A lazy table as SQL for DuckDB; of the folder it is `computed` into, where DuckDB cannot run it."""
+        ...
+
     def each(self, work: Callable[[str], None], jobs: Sequence[str]) -> None:
         """Do independent pieces of work, wherever there is room. `work` is a plain function of a module."""
         ...

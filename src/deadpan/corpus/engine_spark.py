@@ -19,7 +19,8 @@ import narwhals as nw
 import pyarrow as pa
 
 import deadpan
-from deadpan.corpus.engine import Frame
+from deadpan.corpus.engine import Frame, parquet_files
+from deadpan.corpus.rules import literals
 from deadpan.errors import ConfigError, DataError, need
 
 JAVA = 17
@@ -69,6 +70,9 @@ class SparkEngine:
 
     def table(self, frame: Frame) -> pa.Table:
         return frame.to_native().toArrow()
+
+    def query(self, frame: Frame, computed: Callable[[], Path]) -> str:
+        return f"FROM read_parquet({literals(parquet_files(computed()))})"
 
     def each(self, work: Callable[[str], None], jobs: Sequence[str]) -> None:
         """One task a job, on whichever worker is free."""

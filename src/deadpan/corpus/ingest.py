@@ -33,7 +33,8 @@ ROWS, UNIT = "rows-*.parquet", "unit.json"
 REPEATED, BEST = "repeated.parquet", "best.parquet"
 PLACES = 100  # line numbers kept of unreadable lines; all are counted
 TICK_SECONDS = 0.2
-PART = 128 << 20  # bytes of a dump that are parsed together; the first part is smaller, to start soon
+PART = 128 << 20  # bytes of a dump that are parsed together
+FIRST_PART = PART // 16  # and twice as many each time, so that all cores are busy soon
 AT_ONCE = 3  # parts under way: the decoder fills one while two are parsed and written
 
 # Short dictionaries: ids and texts hardly repeat, and looking for repeats was a third of the writing. Small
@@ -193,7 +194,7 @@ class Ingest:
                 raise DataError(f"{dump.path}: not read to its end, since another could not be read")
             spool = self.spools.get()
             try:
-                lines.pour(spool, PART if parts else PART // 8)
+                lines.pour(spool, min(PART, FIRST_PART << len(parts)))
             except BaseException:
                 self.spools.put(spool)
                 raise

@@ -65,14 +65,14 @@ class Outputs:
         """Let whatever is being written end with its next rows."""
         self.interrupted.set()
 
-    def raw(self, rows: Path) -> Path:
-        """raw/sarc.parquet, .csv and .tsv, by (created_utc, id), from one sorted stream."""
+    def raw(self, rows: str) -> Path:
+        """raw/sarc.parquet, .csv and .tsv, by (created_utc, id), from one sorted stream of a query's rows."""
         target = self.folder / "raw" / "sarc.parquet"
         target.parent.mkdir(parents=True, exist_ok=True)
         chosen = (
             "SELECT CAST(marked AS TINYINT) AS label, comment, one_line(author) AS author,"
             " one_line(subreddit) AS subreddit, score, ups, downs, month_text(month) AS date, created_utc,"
-            f" parent_comment, id, parent_id, link_id FROM {files_of(rows)} ORDER BY created_utc, id"
+            f" parent_comment, id, parent_id, link_id FROM ({rows}) ORDER BY created_utc, id"
         )
         cells = ", ".join(f"cell({name})" if name in _TEXTS else name for name in RAW_COLUMNS)
         query = (

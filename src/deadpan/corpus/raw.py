@@ -8,7 +8,9 @@ from pathlib import Path
 
 import narwhals as nw
 
+from deadpan.corpus.awareness import rows_of
 from deadpan.corpus.engine import Engine, Frame, parquet_files
+from deadpan.corpus.ingest import Unit
 from deadpan.corpus.workshop import Workshop
 
 ENTRY_COLUMNS = ("id", "text", "author", "score", "ups", "downs", "month", "created_utc", "subreddit")
@@ -18,7 +20,7 @@ ENTRY_COLUMNS = ("id", "text", "author", "score", "ups", "downs", "month", "crea
 class RawWork:
     """What the steps here read."""
 
-    comments: Frame
+    units: Sequence[Unit]
     posts: Frame
     candidates: Sequence[Path]
     threads: Path
@@ -26,7 +28,7 @@ class RawWork:
 
 
 class Raw:
-    """Three steps: the words that are needed, the rows of sarc.csv, the entries of comments.json."""
+    """The words that are needed, the rows of sarc.csv, the entries of comments.json."""
 
     def __init__(self, workshop: Workshop, engine: Engine, work: RawWork) -> None:
         self.workshop = workshop
@@ -37,14 +39,20 @@ class Raw:
         """All comments whose words are needed: kept, answered by one that is kept, or in a sequence. One
         pass over the words of all comments, since that is most of what there is to read."""
         answered = self._kept.filter(~nw.col("up").is_null()).select(id="up")
-        wanted = nw.concat([self._kept.select("id"), answered, self._spoken()], how="vertical").unique()
-        found = self.work.comments.select(*ENTRY_COLUMNS, "original").join(wanted, on="id", how="semi")
+        wanted = nw.concat([self._kept.select("id"), answered, self._spoken()], how="vertical")
+        found = rows_of(
+            self.engine,
+            self.work.units,
+            lambda rows: rows.select(*ENTRY_COLUMNS, "original").join(wanted, on="id", how="semi"),
+        )
         return self._step("texts", lambda folder: self.engine.save(found, folder))
 
-    def rows(self, texts: Path) -> Path:
-        """The rows of sarc.csv, in no order."""
+    def rows(self, texts: Path) -> str:
+        """The rows of sarc.csv, in no order, as SQL."""
         frame = self._rows(self.engine.scan(parquet_files(texts)))
-        return self._step("raw", lambda folder: self.engine.save(frame, folder))
+        return self.engine.query(
+            frame, lambda: self._step("raw", lambda folder: self.engine.save(frame, folder))
+        )
 
     def entries(self, texts: Path) -> Path:
         """Those of comments.json, in no order: `said` by comments, `posted` by submissions."""
@@ -71,14 +79,15 @@ class Raw:
         return self.engine.scan(parquet_files(self.work.threads / "members"))
 
     def _spoken(self) -> Frame:
-        return self._members.filter(~nw.col("is_post")).select("id").unique()
+        return self._members.filter(~nw.col("is_post")).select("id")
 
     def _rows(self, texts: Frame) -> Frame:
-        """The columns of sarc.csv, months as numbers, and the original words of what was marked."""
-        asked = self._kept.filter(~nw.col("top").is_null()).select("top").unique()
+        """The columns of sarc.csv, months as numbers."""
+        asked = self._kept.filter(~nw.col("top").is_null()).select("top")
         titles = self.work.posts.select(top="id", title="text").join(asked, on="top", how="semi")
         return (
-            self._kept.join(texts.select("id", "original", comment="text"), on="id", how="inner")
+            texts.select("id", comment="text")
+            .join(self._kept, on="id", how="inner")
             .join(texts.select(up="id", above="text"), on="up", how="left")
             .join(titles, on="top", how="left")
             .select(
@@ -92,7 +101,6 @@ class Raw:
                 "month",
                 "created_utc",
                 "id",
-                "original",
                 parent_comment=nw.coalesce(nw.col("above"), nw.col("title"), nw.lit("")),
                 parent_id=nw.coalesce(nw.col("up"), nw.col("top"), nw.lit("")),
                 link_id=nw.col("link"),

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 def check_vectors(name: str) -> None:
     """Fail now, not after hours of reading dumps, if the vectors are not there."""
     if name == EMBEDDED:
-        from deadpan.vectors import Vectors
+        from deadpan.vectors import find_embedded
 
-        Vectors.embedded()
+        find_embedded()
     elif not Path(name).is_file():
         raise ConfigError(
             f"vectors {name!r}: no such file; give a GloVe file, or {EMBEDDED} for the ones deadpan has"

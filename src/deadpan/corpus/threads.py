@@ -8,7 +8,7 @@ bounded size. `parent_id` alone decides: threads that dumps wrongly keep apart
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ import narwhals as nw
 import pyarrow as pa
 
 from deadpan.corpus import batches
-from deadpan.corpus.awareness import author_state, in_scope, rows_of
+from deadpan.corpus.awareness import Choose, author_state, in_scope, rows_of
 from deadpan.corpus.engine import Engine, Frame, parquet_files
 from deadpan.corpus.ingest import Unit
 from deadpan.corpus.settings import Scope
@@ -45,10 +45,17 @@ class ThreadWork:
         return {"units": names, "drop_under": self.scope.drop_under_sarcasm}
 
 
-def thread_step(workshop: Workshop, engine: Engine, work: ThreadWork) -> Path:
-    """A folder with what is under sarcasm, the sequences, their members, and the broken chains."""
+def thread_step(
+    workshop: Workshop, engine: Engine, work: ThreadWork, when_dealt: Callable[[], object] = lambda: None
+) -> Path:
+    """A folder with what is under sarcasm, the sequences, their members, and the broken chains.
+
+    `when_dealt` is called when the engine has little to do for a while, maybe never, maybe more than once.
+    """
     base = _reusable(workshop, work)
-    return workshop.step("threads", work.key, lambda folder: _Threads(engine, work, folder).run(base))
+    return workshop.step(
+        "threads", work.key, lambda folder: _Threads(engine, work, folder, when_dealt).run(base)
+    )
 
 
 def _reusable(workshop: Workshop, work: ThreadWork) -> tuple[Path, Mapping[str, str]] | None:
@@ -65,10 +72,13 @@ def _reusable(workshop: Workshop, work: ThreadWork) -> tuple[Path, Mapping[str, 
 
 
 class _Threads:
-    def __init__(self, engine: Engine, work: ThreadWork, folder: Path) -> None:
+    def __init__(
+        self, engine: Engine, work: ThreadWork, folder: Path, when_dealt: Callable[[], object]
+    ) -> None:
         self.engine = engine
         self.work = work
         self.folder = folder
+        self.when_dealt = when_dealt
 
     def run(self, base: tuple[Path, Mapping[str, str]] | None) -> None:
         """New threads only, if they turn out to have nothing to do with the old; else all of them."""
@@ -85,15 +95,12 @@ class _Threads:
         """Fill the folder; False if a thread turned out to be cut apart, and the result worthless."""
         for name in batches.SCHEMAS:
             _clear(self.folder / name)
-        comments = rows_of(self.engine, self.work.units)
-        if homes is not None:
-            comments = _at_home(comments, homes)
-        hot = comments.filter(nw.col("marked")).select("thread").unique()
+        hot = self._comments(homes, lambda rows: rows.filter(nw.col("marked")).select("id", "thread"))
         changed = self._changed(base)
         if changed is not None:
             hot = hot.join(changed, on="thread", how="semi")
-        self._deal(comments.join(hot, on="thread", how="semi"))
-        if homes is None and self._cut_apart(comments):
+        self._deal(self._comments(homes, lambda rows: rows.join(hot, on="thread", how="semi")))
+        if homes is None and self._cut_apart():
             return False
         if base and changed is not None:
             for name in KEPT:
@@ -102,6 +109,14 @@ class _Threads:
         for name in ("missing", "reach", "rows", "changed"):
             _clear(self.folder / name)
         return True
+
+    def _comments(self, homes: Frame | None, choose: Choose) -> Frame:
+        """Some of the comments, their threads joined where it is known which belong together."""
+        return rows_of(
+            self.engine,
+            self.work.units,
+            lambda rows: choose(rows if homes is None else _at_home(rows, homes)),
+        )
 
     def _changed(self, base: tuple[Path, Mapping[str, str]] | None) -> Frame | None:
         """The threads the new units have a comment in."""
@@ -128,6 +143,7 @@ class _Threads:
             batches.job(path, self.folder, number, self.work.scope.drop_under_sarcasm)
             for number, path in enumerate(dealt)
         ]
+        self.when_dealt()
         self.engine.each(batches.work, jobs)
         if not jobs:
             batches.write_empty(self.folder)
@@ -141,15 +157,20 @@ class _Threads:
             fits = fits & (nw.col("since") <= nw.col("month"))
         return rows.with_columns(candidate=nw.when(fits).then(nw.lit(True)).otherwise(nw.lit(False)))
 
-    def _cut_apart(self, comments: Frame) -> bool:
+    def _cut_apart(self) -> bool:
         """Whether a parent or a child that matters is in another thread than it should be."""
         missing = self.engine.scan(parquet_files(self.folder / "missing"))
-        strays = comments.select("id").join(missing, on="id", how="semi").head(1)
-        if len(self.engine.table(strays)):
-            return True
         reach = self.engine.scan(parquet_files(self.folder / "reach")).select(up="id", home="thread")
-        children = comments.select("up", "thread").join(reach, on="up", how="inner")
-        return len(self.engine.table(children.filter(nw.col("thread") != nw.col("home")).head(1))) > 0
+
+        def parents(rows: Frame) -> Frame:
+            return rows.select("id").join(missing, on="id", how="semi")
+
+        def children(rows: Frame) -> Frame:
+            found = rows.select("id", "up", "thread").join(reach, on="up", how="inner")
+            return found.filter(nw.col("thread") != nw.col("home"))
+
+        strays = (rows_of(self.engine, self.work.units, choose).head(1) for choose in (parents, children))
+        return any(len(self.engine.table(frame)) for frame in strays)
 
     def _homes(self) -> Frame:
         """(thread, the thread it belongs to): all that hang together by parent ids are one."""
