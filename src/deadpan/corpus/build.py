@@ -260,6 +260,7 @@ class Build:
         return publish(
             self.workshop,
             fresh,
+            outputs.hashes,
             {**encode(self.settings), "bz2": self.options.packed, "key": self._key(ingested)},
             self.settings.seed,
             _inputs(ingested.units),

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import bz2
+import hashlib
+import io
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, TYPE_CHECKING, cast
 
 import duckdb
 import pyarrow as pa
@@ -15,6 +18,9 @@ import pyarrow.parquet as pq
 
 from deadpan.corpus.engine import parquet_files
 from deadpan.corpus.rules import WHITE, literal
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 STREAM_ROWS = 50_000
 ROW_GROUP = 100_000
@@ -53,6 +59,7 @@ class Outputs:
         self.connection = connection
         self.folder = folder
         self.packed = packed
+        self.hashes: dict[Path, str] = {}
         self.interrupted = threading.Event()
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
@@ -67,8 +74,6 @@ class Outputs:
 
     def raw(self, rows: str) -> Path:
         """raw/sarc.parquet, .csv and .tsv, by (created_utc, id), from one sorted stream of a query's rows."""
-        target = self.folder / "raw" / "sarc.parquet"
-        target.parent.mkdir(parents=True, exist_ok=True)
         chosen = (
             "SELECT CAST(marked AS TINYINT) AS label, comment, one_line(author) AS author,"
             " one_line(subreddit) AS subreddit, score, ups, downs, month_text(month) AS date, created_utc,"
@@ -82,7 +87,9 @@ class Outputs:
         with (
             self.open(Path("raw", "sarc.csv")) as csv,
             self.open(Path("raw", "sarc.tsv")) as tsv,
-            pq.ParquetWriter(target, RAW_SCHEMA, compression="zstd") as writer,
+            self.open(Path("raw", "sarc.parquet"), plain=True) as parquet,
+            pq.ParquetWriter(parquet, RAW_SCHEMA, compression="zstd") as writer,
+            ThreadPoolExecutor(1) as aside,
         ):
             csv.write((",".join(RAW_COLUMNS) + "\r\n").encode())
 
@@ -92,9 +99,14 @@ class Outputs:
                     tsv.write(_text_of(batch.column("tsv")))
                     yield batch.select(list(RAW_COLUMNS)).cast(RAW_SCHEMA)
 
+            packing: Future[None] | None = None
             for table in _regrouped(written()):
-                writer.write_table(table, row_group_size=ROW_GROUP)
-        return target
+                if packing:
+                    packing.result()  # one at a time, so that memory is bounded
+                packing = aside.submit(writer.write_table, table, ROW_GROUP)
+            if packing:
+                packing.result()
+        return self.folder / "raw" / "sarc.parquet"
 
     def sequences(self, threads: Path) -> None:
         """raw/sequences.csv, by (post, last ancestor)."""
@@ -149,16 +161,29 @@ class Outputs:
             file.write(last.encode())
 
     @contextmanager
-    def open(self, name: Path) -> Iterator[IO[bytes]]:
-        """A file of the output, packed if that was asked for."""
-        path = self.folder / name
+    def open(self, name: Path, plain: bool = False) -> Iterator[IO[bytes]]:
+        """A file of the output, packed if that was asked for, and hashed while it is written."""
+        packed = self.packed and not plain
+        path = self.folder / (name.with_name(f"{name.name}.bz2") if packed else name)
         path.parent.mkdir(parents=True, exist_ok=True)
-        if self.packed:
-            with bz2.open(path.with_name(f"{path.name}.bz2"), "wb") as packed:
-                yield cast("IO[bytes]", packed)
-        else:
-            with path.open("wb") as file:
-                yield file
+        with ExitStack() as stack:
+            raw = stack.enter_context(_Hashed(path, "wb"))
+            file = cast("IO[bytes]", stack.enter_context(io.BufferedWriter(raw)))
+            yield cast("IO[bytes]", stack.enter_context(bz2.open(file, "wb"))) if packed else file
+        self.hashes[path] = raw.hash.hexdigest()
+
+
+class _Hashed(io.FileIO):
+    """A file that is hashed as it is written: later it would have to be read again, when cores are idle."""
+
+    def __init__(self, path: Path, mode: str) -> None:
+        super().__init__(path, mode)
+        self.hash = hashlib.sha256()
+
+    def write(self, data: Buffer, /) -> int:
+        size = super().write(data)
+        self.hash.update(memoryview(data)[:size])
+        return size
 
 
 def _text_of(column: pa.StringArray) -> memoryview:

@@ -152,6 +152,7 @@ class _Part:
 def publish(
     workshop: Workshop,
     fresh: Path,
+    hashes: Mapping[Path, str],
     settings: Mapping[str, Any],
     seed: int,
     inputs: Mapping[str, str],
@@ -161,8 +162,8 @@ def publish(
     """Put finished files in place, take away those of an earlier build, and write the manifest last."""
     out = workshop.out
     names = sorted(path.relative_to(fresh).as_posix() for path in fresh.rglob("*") if path.is_file())
-    with ThreadPoolExecutor() as pool:  # hashing one while the disk takes another
-        facts = list(pool.map(_settled, (fresh / name for name in names)))
+    with ThreadPoolExecutor() as pool:
+        facts = list(pool.map(lambda name: _settled(fresh / name, hashes.get(fresh / name)), names))
     files = dict(zip(names, facts, strict=True))
     known = published(workshop)
     write_json(workshop.root / PUBLISHED, sorted({*known, *names}))
@@ -184,10 +185,10 @@ def publish(
     return manifest
 
 
-def _settled(path: Path) -> dict[str, Any]:
+def _settled(path: Path, sha256: str | None) -> dict[str, Any]:
     """What the manifest says of a file, which is on the disk by then."""
     flush(path)
-    return {"bytes": path.stat().st_size, "sha256": digest(path)}
+    return {"bytes": path.stat().st_size, "sha256": sha256 or digest(path)}
 
 
 def published(workshop: Workshop) -> list[str]:
