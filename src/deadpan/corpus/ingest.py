@@ -28,7 +28,7 @@ from deadpan.errors import DataError
 from deadpan.fields import encode
 from deadpan.storage import read_json, write_json
 
-FORMAT = 4  # of the rows below; a change makes every dump be read again
+FORMAT = 5  # of the rows below; a change makes every dump be read again
 ROWS, UNIT = "rows-*.parquet", "unit.json"
 REPEATED, BEST = "repeated.parquet", "best.parquet"
 PLACES = 100  # line numbers kept of unreadable lines; all are counted

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 
 from deadpan.corpus.engine import parquet_files
 from deadpan.corpus.rules import WHITE, literal
+from deadpan.corpus.workshop import flush
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -85,28 +86,30 @@ class Outputs:
             f" concat_ws(chr(9), {', '.join(TSV_COLUMNS)} || chr(10)) AS tsv FROM ({chosen})"
         )
         with (
-            self.open(Path("raw", "sarc.csv")) as csv,
-            self.open(Path("raw", "sarc.tsv")) as tsv,
             self.open(Path("raw", "sarc.parquet"), plain=True) as parquet,
             pq.ParquetWriter(parquet, RAW_SCHEMA, compression="zstd") as writer,
             ThreadPoolExecutor(1) as aside,
         ):
-            csv.write((",".join(RAW_COLUMNS) + "\r\n").encode())
-
-            def written() -> Iterator[pa.RecordBatch]:
-                for batch in self.batches(query):
-                    csv.write(_text_of(batch.column("csv")))
-                    tsv.write(_text_of(batch.column("tsv")))
-                    yield batch.select(list(RAW_COLUMNS)).cast(RAW_SCHEMA)
-
             packing: Future[None] | None = None
-            for table in _regrouped(written()):
+            for table in _regrouped(self._written(query)):
                 if packing:
                     packing.result()  # one at a time, so that memory is bounded
                 packing = aside.submit(writer.write_table, table, ROW_GROUP)
             if packing:
                 packing.result()
         return self.folder / "raw" / "sarc.parquet"
+
+    def _written(self, query: str) -> Iterator[pa.RecordBatch]:
+        """The rows of a query, once their lines are in raw/sarc.csv and .tsv."""
+        with (
+            self.open(Path("raw", "sarc.csv")) as csv,
+            self.open(Path("raw", "sarc.tsv")) as tsv,
+        ):
+            csv.write((",".join(RAW_COLUMNS) + "\r\n").encode())
+            for batch in self.batches(query):
+                csv.write(_text_of(batch.column("csv")))
+                tsv.write(_text_of(batch.column("tsv")))
+                yield batch.select(list(RAW_COLUMNS)).cast(RAW_SCHEMA)
 
     def sequences(self, threads: Path) -> None:
         """raw/sequences.csv, by (post, last ancestor)."""
@@ -162,7 +165,7 @@ class Outputs:
 
     @contextmanager
     def open(self, name: Path, plain: bool = False) -> Iterator[IO[bytes]]:
-        """A file of the output, packed if that was asked for, and hashed while it is written."""
+        """A file of the output: packed if asked for, hashed while it is written, on the disk when closed."""
         packed = self.packed and not plain
         path = self.folder / (name.with_name(f"{name.name}.bz2") if packed else name)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -170,6 +173,7 @@ class Outputs:
             raw = stack.enter_context(_Hashed(path, "wb"))
             file = cast("IO[bytes]", stack.enter_context(io.BufferedWriter(raw)))
             yield cast("IO[bytes]", stack.enter_context(bz2.open(file, "wb"))) if packed else file
+        flush(path)
         self.hashes[path] = raw.hash.hexdigest()
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import groupby
@@ -162,9 +161,7 @@ def publish(
     """Put finished files in place, take away those of an earlier build, and write the manifest last."""
     out = workshop.out
     names = sorted(path.relative_to(fresh).as_posix() for path in fresh.rglob("*") if path.is_file())
-    with ThreadPoolExecutor() as pool:
-        facts = list(pool.map(lambda name: _settled(fresh / name, hashes.get(fresh / name)), names))
-    files = dict(zip(names, facts, strict=True))
+    files = {name: _facts(fresh / name, hashes.get(fresh / name)) for name in names}
     known = published(workshop)
     write_json(workshop.root / PUBLISHED, sorted({*known, *names}))
     manifest_path(out).unlink(missing_ok=True)
@@ -185,10 +182,12 @@ def publish(
     return manifest
 
 
-def _settled(path: Path, sha256: str | None) -> dict[str, Any]:
-    """What the manifest says of a file, which is on the disk by then."""
-    flush(path)
-    return {"bytes": path.stat().st_size, "sha256": sha256 or digest(path)}
+def _facts(path: Path, sha256: str | None) -> dict[str, Any]:
+    """What the manifest says of a file."""
+    if not sha256:
+        flush(path)
+        sha256 = digest(path)
+    return {"bytes": path.stat().st_size, "sha256": sha256}
 
 
 def published(workshop: Workshop) -> list[str]:

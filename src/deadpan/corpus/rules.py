@@ -29,6 +29,8 @@ POST_FIELDS = (
     "id", "author", "subreddit", "title", "score", "ups", "downs", "created_utc", "retrieved_on",
 )  # fmt: skip
 
+NUMBERS = frozenset({"score", "ups", "downs", "created_utc", "retrieved_on"})
+
 
 def literal(text: str) -> str:
     """Text as an SQL literal."""
@@ -70,8 +72,8 @@ def _trimmed(text: str) -> str:
 
 
 def number(column: str) -> str:
-    """A whole number, whether the dump has 5, 5.0 or "5"; null for anything else."""
-    return f"TRY_CAST(floor(TRY_CAST({column} AS DOUBLE)) AS BIGINT)"
+    """A whole number, whether the dump has 5, 5.0 or "5" (or true, for 1); null for anything else."""
+    return f"TRY_CAST(floor({column}) AS BIGINT)"
 
 
 class MarkerRule:
@@ -95,11 +97,12 @@ class MarkerRule:
 
 
 def _fields(source: str, names: Iterable[str]) -> str:
-    """The JSON lines of a source as text columns; a line that cannot be read is a row of nulls.
+    """The JSON lines of a source as columns; a line that cannot be read is a row of nulls.
 
-    Text, not numbers: old dumps have "created_utc":"1134365188", new ones 1706745600.0, broken ones worse.
+    Not whole numbers: old dumps have "created_utc":"1134365188", new ones 1706745600.0, broken ones worse.
     """
-    columns = ", ".join(f"{name}: 'VARCHAR'" for name in names)
+    types = {name: "DOUBLE" if name in NUMBERS else "VARCHAR" for name in names}
+    columns = ", ".join(f"{name}: '{kind}'" for name, kind in types.items())
     return (
         f"read_json({literal(source)}, format='newline_delimited', columns={{{columns}}}, ignore_errors=true,"
         f" maximum_object_size={LONGEST_LINE})"
