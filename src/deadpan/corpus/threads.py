@@ -95,10 +95,11 @@ class _Threads:
         """Fill the folder; False if a thread turned out to be cut apart, and the result worthless."""
         for name in batches.SCHEMAS:
             _clear(self.folder / name)
-        hot = self._comments(homes, lambda rows: rows.filter(nw.col("marked")).select("id", "thread"))
         changed = self._changed(base)
+        hot = self._comments(homes, lambda rows: rows.filter(nw.col("marked")).select("id", "thread"))
         if changed is not None:
             hot = hot.join(changed, on="thread", how="semi")
+        hot = self._saved(hot.select("thread"), "hot")
         self._deal(self._comments(homes, lambda rows: rows.join(hot, on="thread", how="semi")))
         if homes is None and self._cut_apart():
             return False
@@ -106,7 +107,7 @@ class _Threads:
             for name in KEPT:
                 old = self.engine.scan(parquet_files(base[0] / name)).join(changed, on="thread", how="anti")
                 self.engine.save(old, self.folder / name / "reused")
-        for name in ("missing", "reach", "rows", "changed"):
+        for name in ("missing", "reach", "rows", "changed", "hot"):
             _clear(self.folder / name)
         return True
 
@@ -125,9 +126,13 @@ class _Threads:
         new = [unit for unit in self.work.units if unit.key not in base[1]]
         if not new:
             return None
-        folder = self.folder / "changed"
+        return self._saved(rows_of(self.engine, new).select("thread").unique(), "changed")
+
+    def _saved(self, frame: Frame, name: str) -> Frame:
+        """Computed once, for what reads it more than once."""
+        folder = self.folder / name
         _clear(folder)
-        self.engine.save(rows_of(self.engine, new).select("thread").unique(), folder)
+        self.engine.save(frame, folder)
         return self.engine.scan(parquet_files(folder))
 
     def _deal(self, rows: Frame) -> None:

@@ -1,7 +1,7 @@
 """The hidden folder where a corpus is made: finished steps under a name that says what went into them.
 
-A step is done when its folder is there, since folders are renamed into place whole; so a run that was
-killed anywhere is taken up where it stopped, and a step whose inputs did not change is not done twice.
+A step is done when its key is in its folder, which is written last, when all else is on the disk. So a run
+that was killed anywhere is taken up where it stopped, and a step whose inputs are the same is not done twice.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -35,14 +36,17 @@ class Workshop:
         self.out = out
         self.root = out / ".work"
         self.used: set[str] = set()
+        self.settling: list[Future[None]] = []
 
     @contextmanager
     def alone(self) -> Iterator[None]:
         """Keep other runs out, and start and end without what a killed one left."""
-        with alone_in(self.root):
+        with alone_in(self.root), ThreadPoolExecutor(1) as self.settler:
             self._clear_temporaries()
             try:
                 yield
+                for step in self.settling:
+                    step.result()
             finally:
                 self._clear_temporaries()
 
@@ -62,19 +66,18 @@ class Workshop:
         return self.root / f"{name}-{fingerprint(key)}"
 
     def step(self, name: str, key: object, make: Callable[[Path], object]) -> Path:
-        """The folder of a finished step, made now unless it is there."""
+        """The folder of a finished step, made now unless it is there. The disk may take its time."""
         folder = self.folder(name, key)
         self.used.add(folder.name)
-        if folder.exists():
+        if (folder / KEY).is_file():
             return folder
         temporary = self.root / f".{folder.name}"
-        shutil.rmtree(temporary, ignore_errors=True)
+        for leftover in (temporary, folder):
+            shutil.rmtree(leftover, ignore_errors=True)
         temporary.mkdir(parents=True)
         make(temporary)
-        (temporary / KEY).write_text(json.dumps(key, sort_keys=True, default=list), encoding="utf-8")
-        for path in temporary.rglob("*"):
-            flush(path)
         temporary.rename(folder)
+        self.settling.append(self.settler.submit(_settle, folder, key))
         return folder
 
     def earlier(self, name: str) -> Iterator[tuple[Path, Any]]:
@@ -88,6 +91,16 @@ class Workshop:
         for folder in self.root.iterdir():
             if folder.is_dir() and folder.name not in self.used and not folder.name.startswith("."):
                 shutil.rmtree(folder)
+
+
+def _settle(folder: Path, key: object) -> None:
+    """Wait for the disk, then say that the step is done."""
+    for path in folder.rglob("*"):
+        flush(path)
+    unsure = folder / f".{KEY}"
+    unsure.write_text(json.dumps(key, sort_keys=True, default=list), encoding="utf-8")
+    flush(unsure)
+    unsure.rename(folder / KEY)
 
 
 def flush(path: Path) -> None:
