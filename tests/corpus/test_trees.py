@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deadpan.corpus.trees import ancestors, descend, trees
+from deadpan.corpus.trees import descend, paths, trees
 
 nodes = st.integers(1, 30).flatmap(
     lambda n: st.tuples(
@@ -39,6 +41,18 @@ def test_any_forest_with_circles_and_orphans(shape: tuple[list[int], list[bool]]
     ]
 
 
+@given(nodes)
+def test_paths_lead_from_below_the_post_to_each_row(shape: tuple[list[int], list[bool]]) -> None:
+    numbers = np.array(shape[0])
+    forest = trees(np.where(numbers >= 0, numbers, -1), numbers == -1)
+    asked = np.flatnonzero(descend(forest, np.array(shape[1]))[1])[::-1]
+    rows, begins = paths(forest, asked)
+    found = [rows[begin:end].tolist() for begin, end in pairwise(begins.tolist())]
+    assert [path[-1] for path in found] == asked.tolist()
+    assert all(numbers[path[0]] == -1 for path in found)
+    assert all(numbers[below] == above for path in found for above, below in pairwise(path))
+
+
 def test_a_chain_of_ten_thousand() -> None:
     n = 10_000
     parents = np.arange(-1, n - 1)
@@ -48,4 +62,6 @@ def test_a_chain_of_ten_thousand() -> None:
     below, whole = descend(forest, marked)
     assert whole.all()
     assert below.tolist() == [row > 5_000 for row in range(n)]
-    assert ancestors(forest, n - 1) == list(range(n))
+    rows, begins = paths(forest, np.array([n - 1]))
+    assert rows.tolist() == list(range(n))
+    assert begins.tolist() == [0, n]

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
-from itertools import groupby
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from deadpan.corpus.trees import Flags, Numbers, Trees, ancestors, descend, trees
+from deadpan.corpus.trees import Flags, Numbers, Trees, descend, paths, trees
 
 TREE_COLUMNS = ("thread", "id", "up", "top", "marked", "candidate", "created_utc", "month", "subreddit")
+
+WORDS_AT_ONCE = 1 << 22
 
 _TEXT, _MONTH = pa.string(), pa.int32()
 SCHEMAS: dict[str, pa.Schema] = {
@@ -33,13 +35,14 @@ SCHEMAS: dict[str, pa.Schema] = {
 it can be checked that no thread was cut apart."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Found:
-    sequences: list[tuple[Any, ...]] = field(default_factory=list)
-    posts: dict[tuple[str, str], str] = field(default_factory=dict)  # (thread, post): subreddit
-    comments: dict[str, str] = field(default_factory=dict)  # id: thread
-    broken: list[tuple[Any, ...]] = field(default_factory=list)
-    parents: list[int] = field(default_factory=list)
+    """Tables of sequences, what they are made of, and what is broken; and the comments that are answered."""
+
+    sequences: pa.Table
+    members: pa.Table
+    broken: pa.Table
+    parents: Numbers
 
 
 def job(source: Path, target: Path, number: int, drop_under: bool) -> str:
@@ -77,55 +80,92 @@ def results(table: pa.Table, drop_under: bool) -> dict[str, pa.Table]:
     under = candidate & below if drop_under else np.zeros(len(below), dtype=bool)
     found = _sequences(table, forest, whole, marked, candidate & ~under)
     missing = pc.unique(pc.filter(up, pa.array((parents < 0) & pc.is_valid(up).to_numpy())))
-    reach = np.union1d(np.flatnonzero(marked | below), np.array(found.parents, dtype=np.int64))
+    reach = np.union1d(np.flatnonzero(marked | below), found.parents)
     return {
         "under": table.select(["thread", "id", "month"]).filter(pa.array(under)).cast(SCHEMAS["under"]),
-        "sequences": _table("sequences", found.sequences),
-        "members": _members(found),
-        "broken": _table("broken", found.broken),
+        "sequences": found.sequences,
+        "members": found.members,
+        "broken": found.broken,
         "missing": pa.table([missing], schema=SCHEMAS["missing"]),
         "reach": table.select(["id", "thread"]).take(reach).cast(SCHEMAS["reach"]),
     }
 
 
-def _table(name: str, rows: list[tuple[Any, ...]]) -> pa.Table:
-    schema = SCHEMAS[name]
-    columns = list(zip(*rows, strict=True)) or [()] * len(schema)
-    return pa.table([pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)], schema=schema)
-
-
-def _members(found: _Found) -> pa.Table:
-    """All that the sequences are made of."""
-    said, posts = len(found.comments), len(found.posts)
-    columns = [
-        [*found.comments.values(), *(thread for thread, _ in found.posts)],
-        [*found.comments, *(post for _, post in found.posts)],
-        [False] * said + [True] * posts,
-        [""] * said + list(found.posts.values()),
-    ]
-    return pa.table(columns, schema=SCHEMAS["members"])
+def _table(name: str, columns: Sequence[object]) -> pa.Table:
+    return pa.table(list(columns), schema=SCHEMAS[name])
 
 
 def _sequences(table: pa.Table, forest: Trees, whole: Flags, marked: Flags, kept: Flags) -> _Found:
     """For each comment or post with a kept sarcastic reply: the way to it, and all its kept replies."""
-    found = _Found()
     codes = _parent_codes(table, forest)
     wanted = np.unique(codes[kept & marked & (codes >= 0)])
-    rows = np.flatnonzero(kept & np.isin(codes, wanted))
-    some = (
-        table.select(["id", "up", "top", "thread", "created_utc", "month", "subreddit"])
-        .take(rows)
-        .to_pylist()
-    )
-    replies = [
-        {**one, "code": int(code), "row": int(row), "label": bool(marked[row])}
-        for one, code, row in zip(some, codes[rows], rows, strict=True)
+    replies = _ordered(table, codes, np.flatnonzero(kept & np.isin(codes, wanted)))
+    starts = np.flatnonzero(np.diff(codes[replies], prepend=-1))
+    sizes = np.diff(starts, append=len(replies))
+    first = replies[starts]
+    parents = forest.parents[first]
+    answered = parents < forest.post
+    answered[answered] = whole[parents[answered]]
+    sound = answered | (parents == forest.post)
+    lost = table.take(first[~sound])
+    replies = replies[np.repeat(sound, sizes)]
+    first, parents, answered = first[sound], parents[sound], answered[sound]
+    way, begins = paths(forest, parents[answered])
+    lengths = np.zeros(len(first), dtype=np.int64)
+    lengths[answered] = np.diff(begins)
+    top = first.copy()  # the row that names the post
+    top[answered] = way[begins[:-1]]
+    post, heads = table["top"].take(top), table.take(first)
+    ids = table["id"]
+    trail = _joined(ids.take(way), lengths)
+    sequences = [
+        heads["thread"],
+        post,
+        pc.if_else(answered, ids.take(np.where(answered, parents, 0)), post),
+        pc.if_else(answered, pc.binary_join_element_wise(post, trail, " "), post),
+        _joined(ids.take(replies), sizes[sound]),
+        _joined(pa.chunked_array([pc.if_else(marked[replies], "1", "0")]), sizes[sound]),
+        heads["subreddit"],
     ]
-    replies.sort(key=lambda one: (one["code"], one["created_utc"], one["id"]))
-    names = _Names(table)
-    for _, group in groupby(replies, key=lambda one: one["code"]):
-        _sequence(list(group), forest, whole, names, found)
-    return found
+    return _Found(
+        _table("sequences", sequences),
+        _members(table.take(np.union1d(way, replies)), heads, post),
+        _table("broken", [lost["thread"], lost["up"], lost["month"]]),
+        parents[answered],
+    )
+
+
+def _ordered(table: pa.Table, codes: Numbers, rows: Numbers) -> Numbers:
+    """Rows by what they answer, then as the layout wants them."""
+    keys = table.select(["created_utc", "id"]).take(rows).append_column("code", pa.array(codes[rows]))
+    order = pc.sort_indices(keys, sort_keys=[(key, "ascending") for key in ("code", "created_utc", "id")])
+    ordered: Numbers = rows[order.to_numpy()]
+    return ordered
+
+
+def _joined(words: pa.ChunkedArray, sizes: Numbers) -> pa.ChunkedArray:
+    """So many words each time, with spaces between; in pieces, since one of Arrow's holds 2 GB of text."""
+    begins = np.append(0, np.cumsum(sizes))
+    cuts = np.searchsorted(begins, np.arange(WORDS_AT_ONCE, begins[-1], WORDS_AT_ONCE))
+    pieces = []
+    for first, last in pairwise(np.unique([0, *cuts, len(sizes)])):
+        places = (begins[first : last + 1] - begins[first]).astype(np.int32)
+        some = words.slice(begins[first], places[-1]).combine_chunks()
+        pieces.append(pc.binary_join(pa.ListArray.from_arrays(places, some), " "))
+    return pa.chunked_array(pieces, pa.string())
+
+
+def _members(comments: pa.Table, heads: pa.Table, post: pa.ChunkedArray) -> pa.Table:
+    """All that the sequences are made of; of a post, the first of the subreddits it is said to be in."""
+    posts = pa.table([heads["thread"], post, heads["subreddit"]], names=["thread", "id", "subreddit"])
+    posts = posts.group_by(["thread", "id"]).aggregate([("subreddit", "min")])
+    said = [comments["thread"], comments["id"], _all(False, comments), _all("", comments)]
+    posted = [posts["thread"], posts["id"], _all(True, posts), posts["subreddit_min"]]
+    return pa.concat_tables([_table("members", said), _table("members", posted)])
+
+
+def _all(value: object, table: pa.Table) -> pa.Array:
+    return pa.repeat(value, len(table))
 
 
 def _parent_codes(table: pa.Table, forest: Trees) -> Numbers:
@@ -140,48 +180,7 @@ def _parent_codes(table: pa.Table, forest: Trees) -> Numbers:
     return np.where(forest.parents < n, forest.parents, np.where(numbers >= 0, n + numbers, -1))
 
 
-class _Names:
-    """Ids by row, looked up one at a time: only a few rows of a batch are ever asked for."""
-
-    def __init__(self, table: pa.Table) -> None:
-        self.ids = table["id"].combine_chunks()
-        self.tops = table["top"].combine_chunks()
-
-    def id(self, row: int) -> str:
-        return str(self.ids[row].as_py())
-
-    def top(self, row: int) -> str:
-        return str(self.tops[row].as_py())
-
-
-def _sequence(
-    replies: list[dict[str, Any]], forest: Trees, whole: Flags, names: _Names, found: _Found
-) -> None:
-    first = replies[0]
-    parent = int(forest.parents[first["row"]])
-    thread, subreddit = first["thread"], first["subreddit"]
-    if parent == forest.post:
-        path = [first["top"]]
-    elif parent < forest.post and whole[parent]:
-        rows = ancestors(forest, parent)
-        path = [names.top(rows[0]), *(names.id(row) for row in rows)]
-        found.parents.append(parent)
-    else:
-        found.broken.append((thread, first["up"], first["month"]))
-        return
-    found.sequences.append(
-        (
-            thread, path[0], path[-1], " ".join(path), " ".join(one["id"] for one in replies),
-            " ".join("1" if one["label"] else "0" for one in replies), subreddit,
-        )
-    )  # fmt: skip
-    known = found.posts.setdefault((thread, path[0]), subreddit)
-    found.posts[thread, path[0]] = min(known, subreddit)
-    found.comments.update(dict.fromkeys(path[1:], thread))
-    found.comments.update((one["id"], thread) for one in replies)
-
-
 def write_empty(target: Path) -> None:
     """Files without rows, where there is no thread to work on."""
     for name in SCHEMAS:
-        write(target, name, 0, _table(name, []))
+        write(target, name, 0, SCHEMAS[name].empty_table())

@@ -51,10 +51,17 @@ def descend(forest: Trees, marked: Flags) -> tuple[Flags, Flags]:
     return below[:n], jump[:n] == forest.post
 
 
-def ancestors(forest: Trees, row: int) -> list[int]:
-    """Rows from the one below the post down to `row`, which must have a whole chain."""
-    path = []
-    while row < forest.post:
-        path.append(row)
-        row = int(forest.parents[row])
-    return path[::-1]
+def paths(forest: Trees, rows: Numbers) -> tuple[Numbers, Numbers]:
+    """For each of some rows that have a whole chain, the rows from the one below the post down to it: all
+    paths one after the other, and where each begins (and the last ends)."""
+    steps, owners = [rows[:0]], [rows[:0]]
+    here, owner = rows, np.arange(len(rows))
+    while len(here):
+        steps.append(here)
+        owners.append(owner)
+        above = forest.parents[here]
+        here, owner = above[above < forest.post], owner[above < forest.post]
+    owned = np.concatenate(owners[::-1])  # the highest first
+    order = np.argsort(owned, kind="stable")
+    begins = np.append(0, np.cumsum(np.bincount(owned, minlength=len(rows))))
+    return np.concatenate(steps[::-1])[order], begins
