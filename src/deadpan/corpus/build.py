@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 import duckdb
+import pyarrow as pa
 
 from deadpan.corpus.awareness import author_parts, candidate_parts, rows_of
 from deadpan.corpus.card import corpus_card
@@ -127,20 +128,25 @@ class Build:
     def _relations(
         self, engine: Engine, connection: duckdb.DuckDBPyConnection, ingested: Ingested, until: Step
     ) -> Manifest | None:
-        units, scope = ingested.comments.units, self.settings.scope
-        self.watch("label", 0, 0, 0)
-        authors = author_parts(self.workshop, engine, units)
-        candidates = candidate_parts(self.workshop, engine, units, authors, scope)
-        work = ThreadWork(units, candidates, authors, scope)
         outputs = Outputs(connection, self.workshop.root / ".fresh", self.options.packed)
         beside = engine.aside()
         with ThreadPoolExecutor(1) as lane:
             try:
+                lane.submit(pa.array, [])  # the first time Arrow looks for pandas, which takes a moment
+                work = self._labels(engine, ingested.comments.units)
                 return self._two_lanes(engine, beside, lane, ingested, work, outputs, until)
             except BaseException:  # Ctrl-C too: the other lane need not go on to its end
                 beside.interrupt()
                 outputs.interrupt()
                 raise
+
+    def _labels(self, engine: Engine, units: Sequence[Unit]) -> ThreadWork:
+        """Who is aware, and which comments that leaves."""
+        scope = self.settings.scope
+        self.watch("label", 0, 0, 0)
+        authors = author_parts(self.workshop, engine, units)
+        candidates = candidate_parts(self.workshop, engine, units, authors, scope)
+        return ThreadWork(units, candidates, authors, scope)
 
     def _two_lanes(
         self,

@@ -33,6 +33,7 @@ RAW_COLUMNS = (
 TSV_COLUMNS = RAW_COLUMNS[:10]
 _TEXTS = {"comment", "author", "subreddit", "parent_comment", "id", "parent_id", "link_id"}
 _TYPES = {"label": pa.int8(), "date": pa.string(), **dict.fromkeys(_TEXTS, pa.string())}
+_REPEATING = ["label", "author", "subreddit", "score", "ups", "downs", "date"]
 RAW_SCHEMA = pa.schema([(name, _TYPES.get(name, pa.int64())) for name in RAW_COLUMNS])
 
 MACROS = f"""
@@ -87,7 +88,7 @@ class Outputs:
         )
         with (
             self.open(Path("raw", "sarc.parquet"), plain=True) as parquet,
-            pq.ParquetWriter(parquet, RAW_SCHEMA, compression="zstd") as writer,
+            pq.ParquetWriter(parquet, RAW_SCHEMA, compression="zstd", use_dictionary=_REPEATING) as writer,
             ThreadPoolExecutor(1) as aside,
         ):
             packing: Future[None] | None = None
