@@ -33,7 +33,7 @@ ROWS, UNIT = "rows-*.parquet", "unit.json"
 REPEATED, BEST = "repeated.parquet", "best.parquet"
 PLACES = 100  # line numbers kept of unreadable lines; all are counted
 TICK_SECONDS = 0.2
-PART = 128 << 20  # bytes of a dump that are parsed together
+PART = 64 << 20  # bytes of a dump that are parsed together
 FIRST_PART = PART // 16  # and twice as many each time, so that all cores are busy soon
 AT_ONCE = 3  # parts under way: the decoder fills one while two are parsed and written
 
