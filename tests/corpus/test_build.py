@@ -31,6 +31,7 @@ def test_dumps_read_in_parts_give_the_same(
 ) -> None:
     monkeypatch.setattr("deadpan.corpus.lines.BLOCK", block)
     monkeypatch.setattr("deadpan.corpus.ingest.PART", part)
+    monkeypatch.setattr("deadpan.corpus.batches.WORDS_AT_ONCE", 5)
     dumps = adversary(2, comments=600)
     manifest = run(tmp_path, dumps.write(tmp_path / "dumps"))
     check(tmp_path / "out", manifest, expected(dumps))
@@ -58,6 +59,19 @@ def test_a_system_without_files_in_memory_gives_the_same(
     run(tmp_path, paths, out="elsewhere")
     assert difference(files(tmp_path / "here"), files(tmp_path / "elsewhere")) == ""
     assert not [p for p in (tmp_path / "elsewhere" / ".work").rglob("*") if p.name.startswith("tmp")]
+
+
+def test_a_step_is_done_when_it_is_on_the_disk(tmp_path: Path) -> None:
+    paths = [str(p) for p in synthesize(tmp_path / "dumps", months=1, comments=2_000, form="gz")]
+    run(tmp_path, paths)
+    before = files(tmp_path / "out")
+    (step,) = (tmp_path / "out" / ".work").glob("texts-*")
+    (step / "key.json").unlink()  # the power failed
+    (step / "part.parquet").write_bytes(b"")
+    (tmp_path / "out" / "manifest.json").unlink()
+    run(tmp_path, paths)
+    assert difference(before, files(tmp_path / "out")) == ""
+    assert (step / "key.json").is_file()
 
 
 def test_only_an_interrupt_is_taken_for_ctrl_c(tmp_path: Path) -> None:

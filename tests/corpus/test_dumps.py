@@ -258,7 +258,12 @@ def test_nothing_to_unpack_zst_with(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         build(tmp_path).run([str(path)], until="ingest")
 
 
-def test_a_disk_that_fills_keeps_what_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "writes", ["deadpan.corpus.outputs.Outputs.sequences", "deadpan.corpus.workshop.flush"]
+)
+def test_a_disk_that_fills_keeps_what_is_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writes: str
+) -> None:
     path = tmp_path / "RC_2010-01"
     path.write_bytes(comment("a", body="oh /s"))
     work = build(tmp_path)
@@ -267,7 +272,7 @@ def test_a_disk_that_fills_keeps_what_is_done(tmp_path: Path, monkeypatch: pytes
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("deadpan.corpus.outputs.Outputs.sequences", full)
+        patch.setattr(writes, full)
         with pytest.raises(DataError, match="the disk is full; finished steps are kept"):
             work.run([str(path)])
     assert list((tmp_path / "out" / ".work").glob("threads-*"))

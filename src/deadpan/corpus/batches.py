@@ -110,29 +110,32 @@ def _sequences(table: pa.Table, forest: Trees, whole: Flags, marked: Flags, kept
     lost = table.take(first[~sound])
     replies = replies[np.repeat(sound, sizes)]
     first, parents, answered = first[sound], parents[sound], answered[sound]
-    way, begins = paths(forest, parents[answered])
-    lengths = np.zeros(len(first), dtype=np.int64)
-    lengths[answered] = np.diff(begins)
+    way, lengths = _ways(forest, parents, answered)
     top = first.copy()  # the row that names the post
-    top[answered] = way[begins[:-1]]
-    post, heads = table["top"].take(top), table.take(first)
-    ids = table["id"]
-    trail = _joined(ids.take(way), lengths)
+    top[answered] = way[(np.cumsum(lengths) - lengths)[answered]]
+    ids, post, heads = table["id"], table["top"].take(top), table.take(first)
+    last = pc.if_else(answered, ids.take(np.where(answered, parents, 0)), post)
+    trail = pc.binary_join_element_wise(post, _joined(ids.take(way), lengths), " ")
+    labels = pa.chunked_array([pc.if_else(marked[replies], "1", "0")])
     sequences = [
-        heads["thread"],
-        post,
-        pc.if_else(answered, ids.take(np.where(answered, parents, 0)), post),
-        pc.if_else(answered, pc.binary_join_element_wise(post, trail, " "), post),
-        _joined(ids.take(replies), sizes[sound]),
-        _joined(pa.chunked_array([pc.if_else(marked[replies], "1", "0")]), sizes[sound]),
-        heads["subreddit"],
-    ]
+        heads["thread"], post, last, pc.if_else(answered, trail, post),
+        _joined(ids.take(replies), sizes[sound]), _joined(labels, sizes[sound]), heads["subreddit"],
+    ]  # fmt: skip
     return _Found(
         _table("sequences", sequences),
         _members(table.take(np.union1d(way, replies)), heads, post),
         _table("broken", [lost["thread"], lost["up"], lost["month"]]),
         parents[answered],
     )
+
+
+def _ways(forest: Trees, parents: Numbers, answered: Flags) -> tuple[Numbers, Numbers]:
+    """The rows from below the post down to each parent, one way after the other, and how long each is: a
+    post that is answered itself has none."""
+    way, begins = paths(forest, parents[answered])
+    lengths = np.zeros(len(parents), dtype=np.int64)
+    lengths[answered] = np.diff(begins)
+    return way, lengths
 
 
 def _ordered(table: pa.Table, codes: Numbers, rows: Numbers) -> Numbers:

@@ -99,7 +99,9 @@ class Build:
         with self.workshop.alone():
             connection = connect(self.options.memory, self.workshop.scratch)
             try:
-                return self._steps(connection, dumps, forgotten, until)
+                manifest = self._steps(connection, dumps, forgotten, until)
+                self.workshop.settle()
+                return manifest
             except (duckdb.Error, RuntimeError) as bad:
                 raise trouble(bad, self.workshop.out) from None
             except OSError as bad:

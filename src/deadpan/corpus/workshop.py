@@ -36,19 +36,23 @@ class Workshop:
         self.out = out
         self.root = out / ".work"
         self.used: set[str] = set()
-        self.settling: list[Future[None]] = []
+        self.settling: dict[Path, Future[None]] = {}
 
     @contextmanager
     def alone(self) -> Iterator[None]:
         """Keep other runs out, and start and end without what a killed one left."""
         with alone_in(self.root), ThreadPoolExecutor(1) as self.settler:
             self._clear_temporaries()
+            self.settling.clear()
             try:
                 yield
-                for step in self.settling:
-                    step.result()
             finally:
                 self._clear_temporaries()
+
+    def settle(self) -> None:
+        """Wait until all steps are on the disk."""
+        for step in self.settling.values():
+            step.result()
 
     def _clear_temporaries(self) -> None:
         for leftover in self.root.glob(".*"):
@@ -69,7 +73,7 @@ class Workshop:
         """The folder of a finished step, made now unless it is there. The disk may take its time."""
         folder = self.folder(name, key)
         self.used.add(folder.name)
-        if (folder / KEY).is_file():
+        if folder in self.settling or (folder / KEY).is_file():
             return folder
         temporary = self.root / f".{folder.name}"
         for leftover in (temporary, folder):
@@ -77,7 +81,7 @@ class Workshop:
         temporary.mkdir(parents=True)
         make(temporary)
         temporary.rename(folder)
-        self.settling.append(self.settler.submit(_settle, folder, key))
+        self.settling[folder] = self.settler.submit(_settle, folder, key)
         return folder
 
     def earlier(self, name: str) -> Iterator[tuple[Path, Any]]:
