@@ -17,7 +17,7 @@ from deadpan.corpus.trees import Flags, Numbers, Trees, descend, paths, trees
 
 TREE_COLUMNS = ("thread", "id", "up", "top", "marked", "candidate", "created_utc", "month", "subreddit")
 
-WORDS_AT_ONCE = 1 << 22
+WORDS_AT_ONCE = 1 << 22  # ids that are joined together: far below the 2 GB of text Arrow can hold
 
 _TEXT, _MONTH = pa.string(), pa.int32()
 SCHEMAS: dict[str, pa.Schema] = {

@@ -14,19 +14,20 @@ from typing import Any, Literal, get_args
 import duckdb
 import pyarrow as pa
 
-from deadpan.corpus.awareness import author_parts, candidate_parts, rows_of
+from deadpan.corpus.awareness import author_parts, candidate_parts
 from deadpan.corpus.card import corpus_card
 from deadpan.corpus.census import Census, census_step, read_census
 from deadpan.corpus.dumps import Dump, find_dumps
 from deadpan.corpus.duplicates import Copies, drop_duplicates
-from deadpan.corpus.engine import ENGINES, Engine, Frame
+from deadpan.corpus.engine import ENGINES, Engine, Frame, files_of
 from deadpan.corpus.engine_duckdb import DuckDBEngine, connect, trouble
 from deadpan.corpus.forget import Forgotten
 from deadpan.corpus.ingest import Ingest, IngestOptions, Unit, Watch
 from deadpan.corpus.months import month_name
-from deadpan.corpus.outputs import Outputs, files_of
+from deadpan.corpus.outputs import Outputs
 from deadpan.corpus.raw import Raw, RawWork
 from deadpan.corpus.release import Drawing, publish
+from deadpan.corpus.rows import rows_of
 from deadpan.corpus.rules import literal
 from deadpan.corpus.settings import Settings
 from deadpan.corpus.similarity import check_vectors

@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeAlias
 import narwhals as nw
 import pyarrow as pa
 
+from deadpan.corpus.rules import literals
 from deadpan.registry import Registry
 
 Frame: TypeAlias = nw.LazyFrame[Any]
@@ -68,3 +69,8 @@ class Engine(Protocol):
 def parquet_files(folder: Path) -> list[Path]:
     """The Parquet files a step wrote, in a fixed order."""
     return sorted(path for path in folder.rglob("*.parquet") if path.is_file())
+
+
+def files_of(folder: Path) -> str:
+    """SQL: all Parquet files of a step."""
+    return f"read_parquet({literals(parquet_files(folder))})"

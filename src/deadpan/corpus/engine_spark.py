@@ -19,8 +19,7 @@ import narwhals as nw
 import pyarrow as pa
 
 import deadpan
-from deadpan.corpus.engine import Frame, parquet_files
-from deadpan.corpus.rules import literals
+from deadpan.corpus.engine import Frame, files_of
 from deadpan.errors import ConfigError, DataError, need
 
 JAVA = 17
@@ -72,7 +71,7 @@ class SparkEngine:
         return frame.to_native().toArrow()
 
     def query(self, frame: Frame, computed: Callable[[], Path]) -> str:
-        return f"FROM read_parquet({literals(parquet_files(computed()))})"
+        return f"FROM {files_of(computed())}"
 
     def each(self, work: Callable[[str], None], jobs: Sequence[str]) -> None:
         """One task a job, on whichever worker is free."""

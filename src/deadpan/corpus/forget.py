@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deadpan.corpus.rules import literal
-from deadpan.corpus.workshop import KEY, Workshop, fingerprint
+from deadpan.corpus.workshop import Workshop, fingerprint, write_key
 from deadpan.errors import DataError
-from deadpan.storage import read_json, write_text
+from deadpan.storage import read_json
 
 if TYPE_CHECKING:
     import duckdb
@@ -67,7 +67,7 @@ class Forgotten:
             if {**old, "forget": key["forget"]} != json.loads(json.dumps(key, default=list)):
                 continue
             if read_json(folder / "unit.json")["forgotten"] == 0 and not self._in(folder, cursor):
-                write_text(folder / KEY, json.dumps(key, sort_keys=True, default=list))
+                write_key(folder, key)
                 folder.rename(workshop.folder(kind, key))
                 return
 

@@ -16,7 +16,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from deadpan.corpus.engine import parquet_files
+from deadpan.corpus.engine import files_of
 from deadpan.corpus.rules import WHITE, literal
 from deadpan.corpus.workshop import flush
 
@@ -47,11 +47,6 @@ CREATE OR REPLACE TEMP MACRO month_text(m) AS
   CASE WHEN m = 0 THEN ''
   ELSE lpad(CAST(m // 100 AS VARCHAR), 4, '0') || '-' || lpad(CAST(m % 100 AS VARCHAR), 2, '0') END;
 """
-
-
-def files_of(folder: Path) -> str:
-    """SQL: all Parquet files of a step."""
-    return "read_parquet([" + ", ".join(literal(str(path)) for path in parquet_files(folder)) + "])"
 
 
 class Outputs:
@@ -171,7 +166,7 @@ class Outputs:
         path = self.folder / (name.with_name(f"{name.name}.bz2") if packed else name)
         path.parent.mkdir(parents=True, exist_ok=True)
         with ExitStack() as stack:
-            raw = stack.enter_context(_Hashed(path, "wb"))
+            raw = stack.enter_context(_Hashed(path))
             file = cast("IO[bytes]", stack.enter_context(io.BufferedWriter(raw)))
             yield cast("IO[bytes]", stack.enter_context(bz2.open(file, "wb"))) if packed else file
         flush(path)
@@ -181,8 +176,8 @@ class Outputs:
 class _Hashed(io.FileIO):
     """A file that is hashed as it is written: later it would have to be read again, when cores are idle."""
 
-    def __init__(self, path: Path, mode: str) -> None:
-        super().__init__(path, mode)
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, "wb")
         self.hash = hashlib.sha256()
 
     def write(self, data: Buffer, /) -> int:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import narwhals as nw
 
-from deadpan.corpus.awareness import rows_of
 from deadpan.corpus.engine import Engine, Frame, parquet_files
 from deadpan.corpus.ingest import Unit
+from deadpan.corpus.rows import rows_of
 from deadpan.corpus.workshop import Workshop
 
 ENTRY_COLUMNS = ("id", "text", "author", "score", "ups", "downs", "month", "created_utc", "subreddit")

@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from deadpan.corpus.benchmark import Choice, Reply, Thread, choose, line
-from deadpan.corpus.outputs import Outputs, files_of
+from deadpan.corpus.engine import files_of
+from deadpan.corpus.outputs import Outputs
 from deadpan.corpus.rules import literal
 from deadpan.corpus.settings import BenchmarkRules, Settings
 from deadpan.corpus.similarity import WordSums

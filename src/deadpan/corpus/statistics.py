@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from deadpan.corpus.census import Census
+from deadpan.corpus.engine import files_of
 from deadpan.corpus.months import month_name
-from deadpan.corpus.outputs import Outputs, files_of
+from deadpan.corpus.outputs import Outputs
 from deadpan.corpus.rules import literal
 
 DIGITS = 6

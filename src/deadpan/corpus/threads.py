@@ -17,9 +17,10 @@ import narwhals as nw
 import pyarrow as pa
 
 from deadpan.corpus import batches
-from deadpan.corpus.awareness import Choose, author_state, in_scope, rows_of
+from deadpan.corpus.awareness import author_state, in_scope
 from deadpan.corpus.engine import Engine, Frame, parquet_files
 from deadpan.corpus.ingest import Unit
+from deadpan.corpus.rows import Choose, rows_of
 from deadpan.corpus.settings import Scope
 from deadpan.corpus.workshop import Workshop
 from deadpan.storage import read_json, write_json

@@ -18,7 +18,7 @@ from typing import Any
 
 from deadpan.errors import DataError
 from deadpan.locks import alone_in
-from deadpan.storage import read_json
+from deadpan.storage import read_json, write_text
 
 KEY = "key.json"
 
@@ -101,10 +101,12 @@ def _settle(folder: Path, key: object) -> None:
     """Wait for the disk, then say that the step is done."""
     for path in folder.rglob("*"):
         flush(path)
-    unsure = folder / f".{KEY}"
-    unsure.write_text(json.dumps(key, sort_keys=True, default=list), encoding="utf-8")
-    flush(unsure)
-    unsure.rename(folder / KEY)
+    write_key(folder, key)
+
+
+def write_key(folder: Path, key: object) -> None:
+    """Say what went into a step; there is all of it, or none."""
+    write_text(folder / KEY, json.dumps(key, sort_keys=True, default=list))
 
 
 def flush(path: Path) -> None:
