@@ -21,7 +21,11 @@ SOURCE = Path(__file__).parents[2] / "src"
 
 
 def start(folder: Path, out: str) -> subprocess.Popen[bytes]:
-    code = "import sys; from deadpan.cli import main; sys.exit(main())"
+    # Whoever runs the tests in the background may have them ignore Ctrl-C, which is inherited.
+    code = (
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        " from deadpan.cli import main; sys.exit(main())"
+    )
     arguments = [
         "corpus",
         "build",
