@@ -1,4 +1,4 @@
-"""Files as published: plain, .gz, .bz2, .xz or .zip, opened alike and never taken as whole when cut."""
+"""Published files, plain or compressed (.gz, .bz2, .xz, .zip), opened alike; a truncated file is an error."""
 
 from __future__ import annotations
 
@@ -20,21 +20,23 @@ PACKED = (".bz2", ".gz", ".xz", ".zip")
 
 @contextmanager
 def open_bytes(path: Path) -> Iterator[IO[bytes]]:
-    """The unpacked bytes of a file; damage found while reading is a DataError that names it."""
+    """Open a file for reading its decompressed bytes; damage raises a DataError that names the file."""
     try:
         with _opened(path) as file:
             yield file
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
     except IsADirectoryError:
-        raise DataError(f"{path}: is a folder, a file was expected") from None
+        raise DataError(f"{path}: is a folder: give a file") from None
     except (EOFError, lzma.LZMAError, zlib.error, zipfile.BadZipFile, gzip.BadGzipFile) as bad:
-        raise DataError(f"{path}: damaged or cut off ({bad}); fetch it again") from None
+        raise DataError(f"{path}: damaged or truncated ({bad}): download it again") from None
     except RuntimeError as bad:  # a zip with a password
-        raise DataError(f"{path}: cannot be unpacked ({bad}); unpack it first") from None
+        raise DataError(f"{path}: cannot be decompressed ({bad}): unpack it first") from None
     except OSError as bad:
         if bad.errno is None:  # bz2 reports bad data as an OSError without a number
-            raise DataError(f"{path}: damaged or not what its name says ({bad}); fetch it again") from None
+            raise DataError(
+                f"{path}: damaged or not the format of its suffix ({bad}): download it again"
+            ) from None
         raise
 
 
@@ -45,7 +47,7 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
         with zipfile.ZipFile(path) as archive:
             names = [n for n in archive.namelist() if not n.endswith("/") and not n.startswith("__MACOSX")]
             if len(names) != 1:
-                raise DataError(f"{path}: holds {len(names)} files, one was expected; unpack it first")
+                raise DataError(f"{path}: contains {len(names)} files instead of one: unpack it first")
             with archive.open(names[0]) as member:
                 yield member
         return
@@ -59,7 +61,14 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
 
 
 def blocks(file: IO[bytes], size: int = 1 << 20) -> Iterator[bytes]:
-    """A file block by block, the next one unpacked by a second thread while this one is used."""
+    """Yield a file in blocks, decompressing the next block in a second thread while one is in use.
+
+    Most files are smaller than two blocks, and need no thread.
+    """
+    for _ in range(2):
+        if not (block := file.read(size)):
+            return
+        yield block
     with ThreadPoolExecutor(1) as reader:
         ahead = reader.submit(file.read, size)
         while block := ahead.result():

@@ -1,4 +1,4 @@
-"""Records to Arrow columns and back: columns where millions flow, records where people read."""
+"""Records as Arrow columns, and back."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PLAIN = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | or
 
 
 def arrow_schema(kind: type[Any]) -> pa.Schema:
-    """The columns of a record type. Open-ended mappings become JSON text, since their keys differ by row."""
+    """Return the schema of a record type. Mappings become JSON text, since their keys differ by row."""
     import pyarrow as pa
 
     return pa.schema([(name, _arrow_type(hint)) for name, hint in field_types(kind).items()])
@@ -42,20 +42,20 @@ def _arrow_type(hint: Any) -> pa.DataType:
 
 
 def _not_none(hint: Any) -> Any:
-    """`bool` of `bool | None`: every Arrow column may hold nulls."""
+    """Return `bool` for `bool | None`: every Arrow column may hold nulls."""
     if get_origin(hint) in (Union, types.UnionType):
         return next(part for part in get_args(hint) if part is not type(None))
     return hint
 
 
 def _is_json(hint: Any) -> bool:
-    """Mappings, the only types here that Arrow has no fixed shape for."""
+    """Return True for mappings, the only types of records without a fixed Arrow type."""
     origin = get_origin(hint)
     return isinstance(origin, type) and issubclass(origin, Mapping)
 
 
 def records_to_batch(records: Sequence[R], kind: type[R], schema: pa.Schema) -> pa.RecordBatch:
-    """Columns of some records."""
+    """Return records as a batch of columns."""
     import pyarrow as pa
 
     arrays = [
@@ -82,7 +82,7 @@ def _to_array(values: list[Any], hint: Any) -> pa.Array:
 
 
 def json_text(value: dict[str, Any]) -> str | bytes:
-    """JSON text, the fast way where that is exact: it would write NaN as null, and stops at huge numbers."""
+    """Return JSON text, by orjson where it is exact: it writes NaN as null and refuses huge integers."""
     try:
         text = orjson.dumps(value, option=_PLAIN)
     except TypeError:
@@ -91,7 +91,7 @@ def json_text(value: dict[str, Any]) -> str | bytes:
 
 
 def batch_to_records(batch: pa.RecordBatch, kind: type[R]) -> list[R]:
-    """The records a batch of columns holds."""
+    """Return the records of a batch."""
     hints = field_types(kind)
     columns = [_from_array(batch.column(name), hints[name]) for name in field_names(kind)]
     return [kind(*row) for row in zip(*columns, strict=True)]

@@ -1,4 +1,4 @@
-"""Configuration is data: a TOML file into a dataclass and back, with errors that name the key."""
+"""TOML files as dataclasses, and back; errors name the key."""
 
 from __future__ import annotations
 
@@ -21,22 +21,24 @@ C = TypeVar("C")
 
 
 def read_config(path: Path, kind: type[C]) -> C:
-    """A TOML file as a dataclass; every mistake in it is a ConfigError that starts with the file's name."""
+    """Read a TOML file into a dataclass; every mistake is a ConfigError that starts with the file's name."""
     path = Path(path)
     try:
-        # A byte order mark is what Windows editors put first; TOML itself does not know it.
+        # Windows editors write a byte order mark, which TOML does not allow.
         table = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise ConfigError(f"{path}: no such file") from None
+    except IsADirectoryError:
+        raise ConfigError(f"{path}: a folder: name a TOML file in it") from None
     except UnicodeDecodeError:
-        raise ConfigError(f"{path}: not UTF-8 text; save it as UTF-8") from None
-    except tomllib.TOMLDecodeError as bad:
+        raise ConfigError(f"{path}: not UTF-8 text: save it as UTF-8") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as bad:
         raise ConfigError(f"{path}: not TOML: {bad}") from None
     return config_from(table, kind, source=str(path))
 
 
 def config_from(table: Mapping[str, Any], kind: type[C], *, source: str = "") -> C:
-    """A dataclass from plain values, as read from TOML or given in Python; `source` begins the errors."""
+    """Return a dataclass from plain values; errors start with `source`."""
     try:
         return cast(C, _record(dict(table), kind, ()))
     except ConfigError as bad:
@@ -44,7 +46,7 @@ def config_from(table: Mapping[str, Any], kind: type[C], *, source: str = "") ->
 
 
 def _record(table: Any, kind: type[Any], at: tuple[str, ...]) -> Any:
-    """One table as one dataclass. `at` is the way to it, for the errors: [model] depth is model.depth."""
+    """Return a table as a dataclass. `at` is its path for errors: [model] depth is model.depth."""
     if not isinstance(table, dict):
         raise _wrong(at, f"a table with {', '.join(field_types(kind))}", table)
     hints = field_types(kind)
@@ -58,12 +60,12 @@ def _record(table: Any, kind: type[Any], at: tuple[str, ...]) -> Any:
     values = {key: _value(value, hints[key], (*at, key)) for key, value in table.items()}
     try:
         return kind(**values)
-    except (TypeError, ValueError) as bad:  # what a __post_init__ says of the values
+    except (TypeError, ValueError) as bad:  # from __post_init__
         raise ConfigError(f"{'.'.join(at)}: {bad}" if at else str(bad)) from None
 
 
 def _value(value: Any, hint: Any, at: tuple[str, ...]) -> Any:
-    """One value, checked against its type; nothing is bent into shape but 1 for 1.0 and text for a path."""
+    """Return a value checked against its type; only 1 is converted to 1.0 and text to a path."""
     origin, args = get_origin(hint), get_args(hint)
     if hint is Any:
         return value
@@ -72,7 +74,7 @@ def _value(value: Any, hint: Any, at: tuple[str, ...]) -> Any:
     if origin in (Union, types.UnionType):
         return _one_of(value, hint, at)
     if origin is Literal:
-        # 1 == True in Python, and a configuration that says true does not mean 1.
+        # 1 == True in Python, but true in a configuration does not mean 1.
         if not any(value == choice and type(value) is type(choice) for choice in args):
             raise _wrong(at, _expected(hint), value)
         return value
@@ -89,7 +91,7 @@ def _value(value: Any, hint: Any, at: tuple[str, ...]) -> Any:
 
 
 def _one_of(value: Any, hint: Any, at: tuple[str, ...]) -> Any:
-    """The first of several types that takes the value; of `X | None`, X with its own, closer error."""
+    """Return the value as the first type that accepts it; for `X | None`, errors are those of X."""
     choices = [part for part in get_args(hint) if part is not type(None)]
     if value is None and len(choices) < len(get_args(hint)):
         return None
@@ -121,7 +123,7 @@ _WORDS: dict[Any, str] = {
 
 
 def _expected(hint: Any) -> str:
-    """What a type is called by somebody who writes TOML."""
+    """Return the name of a type for people who write TOML."""
     origin, args = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
         return " or ".join(_expected(part) for part in args if part is not type(None))
@@ -147,17 +149,17 @@ _ESCAPES = {"\\": "\\\\", '"': '\\"', "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f
 
 
 def write_config(path: Path, config: object) -> None:
-    """Write a dataclass as TOML, atomically. What is None is left out: TOML has no word for it."""
+    """Write a dataclass as TOML, atomically. None is omitted: TOML has no null."""
     write_text(path, to_toml(encode(config)))
 
 
 def to_toml(table: Mapping[str, Any]) -> str:
-    """Plain values as TOML text that tomllib reads back exactly."""
+    """Return plain values as TOML text that tomllib reads back exactly."""
     return "\n".join(_lines(table, ())).strip("\n") + "\n" if table else ""
 
 
 def _lines(table: Mapping[str, Any], at: tuple[str, ...]) -> list[str]:
-    """Values before tables, since a value after a [table] line would belong to that table."""
+    """Return lines, values before tables, since a value after a [table] line would belong to that table."""
     kept = {key: value for key, value in table.items() if value is not None}
     values = {key: value for key, value in kept.items() if not isinstance(value, Mapping)}
     lines = [f"{_key(key)} = {_toml(value, (*at, key))}" for key, value in values.items()]
@@ -185,7 +187,7 @@ def _escape(character: str) -> str:
 
 
 def _toml(value: Any, at: tuple[str, ...]) -> str:
-    """One value on one line."""
+    """Return a value on one line."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):

@@ -1,4 +1,4 @@
-"""Random draws that depend on (seed, id) alone: the order and the pieces of the work don't matter."""
+"""Random draws that depend on (seed, id) alone, whatever the order or partition of the work."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ T = TypeVar("T")
 
 
 def draw(seed: int, key: str) -> bytes:
-    """A number for a key, as bytes: the same on every machine, unrelated between keys and seeds."""
+    """Return 16 pseudo-random bytes for a key: equal on every machine, independent between keys and seeds."""
     return blake2b(f"{seed}\x1f{key}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def sample(records: Iterable[T], count: int, *, seed: int, key: Callable[[T], str]) -> list[T]:
-    """`count` records of a stream of any length, those with the smallest draws."""
+    """Return a random sample of `count` records of a stream: those with the smallest draws, in that order."""
     return heapq.nsmallest(count, records, key=lambda record: draw(seed, key(record)))

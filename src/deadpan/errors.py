@@ -1,25 +1,38 @@
-"""Errors a person can act on: each message says what is wrong and what to do about it."""
+"""Errors that users can fix: each message says what is wrong and what to do about it."""
 
 from __future__ import annotations
 
 import importlib
+import re
 from types import ModuleType
+
+LONGEST_WORD = 300  # a path fits; a field name of 3,000 letters is damage
+LONGEST_MESSAGE = 2_000
 
 
 class DeadpanError(Exception):
-    """Anything the user can put right. The command line prints it as one line and exits with 2."""
+    """Base class of errors that users can fix. The command line prints one line and exits with 2.
+
+    A message is one line, also where it quotes an array or a table. It may quote damaged input: if it is very
+    long its middle is cut, so that the beginning (what is wrong) and the end (the cure) can still be read.
+    """
+
+    def __str__(self) -> str:
+        message = re.sub(r"\s*\n\s*", " ", super().__str__())
+        message = re.sub(rf"\S{{{LONGEST_WORD + 1},}}", lambda word: _cut(word[0], LONGEST_WORD), message)
+        return _cut(message, LONGEST_MESSAGE)
 
 
 class DataError(DeadpanError):
-    """A file is missing, damaged or not what it says."""
+    """Data or a file is missing, damaged or of the wrong kind."""
 
 
 class ConfigError(DeadpanError):
-    """An option, a name or a configuration file is wrong."""
+    """An option, an argument, a name or a configuration file is wrong."""
 
 
 class MissingExtra(DeadpanError):
-    """A part of deadpan needs a library that is not installed."""
+    """A library of an optional extra is not installed."""
 
     def __init__(self, library: str, extra: str) -> None:
         super().__init__(f"this needs {library}, which is not installed: pip install 'deadpan[{extra}]'")
@@ -31,12 +44,20 @@ class ModelError(DeadpanError):
     """A model is missing, damaged, or did not answer."""
 
 
+def _cut(text: str, longest: int) -> str:
+    """Return the text with its middle left out if it is longer than that."""
+    if len(text) <= longest:
+        return text
+    tail = longest // 3
+    return f"{text[: longest - tail - 1]}…{text[-tail:]}"
+
+
 def need(library: str, extra: str) -> ModuleType:
-    """Import a library of an optional extra, or say which pip command brings it."""
+    """Import a library of an optional extra, or raise an error with the pip command that installs it."""
     try:
         return importlib.import_module(library)
     except ModuleNotFoundError as missing:
-        # A broken install of the library itself must not be reported as an absent one.
+        # A broken installation of the library must not be reported as a missing one.
         if missing.name and library.split(".")[0] != missing.name.split(".")[0]:
             raise
         raise MissingExtra(library, extra) from None

@@ -1,4 +1,4 @@
-"""A record's fields to plain JSON values and back, checked against their types."""
+"""Records as plain JSON values, and back, checked against their types."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TYPES: dict[type[Any], dict[str, Any]] = {}
 
 
 def encode(value: Any) -> Any:
-    """A record as dicts and lists that JSON can hold."""
+    """Return a record as dicts and lists that JSON can hold."""
     if is_dataclass(value) and not isinstance(value, type):
         return {name: encode(getattr(value, name)) for name in field_names(type(value))}
     if isinstance(value, tuple | list):
@@ -25,18 +25,18 @@ def encode(value: Any) -> Any:
 
 
 def decode(value: Any, kind: type[R]) -> R:
-    """A record from what `encode` made; TypeError or ValueError says which field is wrong."""
+    """Return a record from the result of `encode`; TypeError or ValueError names the wrong field."""
     return cast(R, _decoder(cast(Any, kind))(value))
 
 
 def field_names(kind: type[Any]) -> tuple[str, ...]:
-    """The names of a record's fields, in order."""
+    """Return the names of the fields of a record type, in order."""
     return tuple(field_types(kind))
 
 
 def field_types(kind: type[Any]) -> dict[str, Any]:
-    """The types of a record's fields, in order."""
-    if kind not in _TYPES:  # resolving hints is slow, and records come by the million
+    """Return the types of the fields of a record type, in order."""
+    if kind not in _TYPES:  # resolving hints is slow
         hints = get_type_hints(kind)
         _TYPES[kind] = {f.name: hints[f.name] for f in fields(kind)}
     return _TYPES[kind]
@@ -44,7 +44,7 @@ def field_types(kind: type[Any]) -> dict[str, Any]:
 
 @cache
 def _decoder(hint: Any) -> Decoder:
-    """The function that checks and converts one JSON value to the type."""
+    """Return the function that checks and converts a JSON value to a type."""
     origin = get_origin(hint)
     if is_dataclass(hint) and isinstance(hint, type):
         return _record_decoder(hint)
@@ -107,7 +107,7 @@ def _choice_decoder(choices: tuple[str, ...]) -> Decoder:
 
 
 def _plain_decoder(kind: type) -> Decoder:
-    # A JSON writer elsewhere may well write 1 for 1.0; nothing else is bent into shape.
+    # Other JSON writers may write 1 for 1.0; nothing else is converted.
     accepted: Any = (int, float) if kind is float else kind
 
     def plain(value: Any) -> Any:

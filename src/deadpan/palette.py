@@ -1,7 +1,7 @@
-"""Every colour deadpan shows, in one place: terminal, plots and pages take theirs from here.
+"""The colours of terminal, plots and pages.
 
-The hues are Okabe and Ito's, which people with any of the common colour blindnesses can tell apart.
-Colour never stands alone: a word or a shape goes with it.
+The hues are Okabe and Ito's, which are distinguishable with every common colour vision deficiency.
+Colour is never the only sign: a word or a shape goes with it.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ SARCASTIC: Final = OKABE_ITO["vermillion"]
 SINCERE: Final = OKABE_ITO["blue"]
 
 SERIES: Final = ("series-1", "series-2", "series-3", "series-4")
-"""Roles for what is not one of the two labels, whose hues stay theirs. Yellow is unreadable on white."""
+"""Roles for series other than the two labels. Yellow is not used: it is unreadable on white."""
 
 MARKS: Final[Mapping[str, str]] = MappingProxyType({"sarcastic": "▲", "sincere": "●", "unlabelled": "○"})
-"""The shape that goes with each label's hue."""
+"""The shape that goes with the colour of each label."""
 
 LIGHT: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -57,7 +57,7 @@ LIGHT: Final[Mapping[str, str]] = MappingProxyType(
         "series-4-text": "#2a6b94",
     }
 )
-"""What each role looks like on a white ground. The -text shades are dark enough to be read as words."""
+"""The colour of each role on white. The -text shades are dark enough for text."""
 
 DARK: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -84,9 +84,9 @@ DARK: Final[Mapping[str, str]] = MappingProxyType(
         "series-4-text": "#a2d9f8",
     }
 )
-"""The same roles on a near-black ground: the same two hues, a step lighter."""
+"""The colour of each role on near-black: the same hues, lighter."""
 
 
 def word_for(label: bool | None) -> str:
-    """The word that stands beside the colour; also the name of its role."""
+    """Return the word for a label, which is also the name of its role."""
     return "unlabelled" if label is None else "sarcastic" if label else "sincere"

@@ -1,4 +1,4 @@
-"""Every record that crosses a folder, and the Predictor protocol. Nothing else."""
+"""Records that stages exchange, and the Predictor protocol."""
 
 from __future__ import annotations
 
@@ -8,41 +8,28 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, Self, runtime_checkable
 
 LabelKind = Literal["marker", "author", "perceived", "generated", ""]
-"""Who said so: the author's /s or hashtag, the author when asked, others, a model. Empty: nobody."""
+"""Origin of a label: the author's marker (/s, hashtag), the author when asked, others, a model; or none."""
 
 Split = Literal["train", "dev", "test", ""]
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One speaker's words. The speaker is empty where the source does not tell."""
+    """One turn of a conversation. The speaker is empty if unknown."""
 
     speaker: str
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Comment:
-    """One Reddit comment, as the monthly dumps give it."""
-
-    id: str
-    parent_id: str
-    link_id: str
-    author: str
-    subreddit: str
-    body: str
-    score: int
-    ups: int
-    downs: int
-    created_utc: int
-
-
-@dataclass(frozen=True, slots=True)
 class Example:
-    """A response, what came before it, and whether it is sarcastic.
+    """A response, its context, and its label: True if sarcastic, None if not labelled.
 
-    `group` is what a split may not cross (a thread, an author); `sequence` joins the responses to one
-    context (a SARC pair, a text and its rephrase). Both are empty where the source has none.
+    `group` is what a split must not cross (a thread, an author); `sequence` joins the responses to one
+    context (a SARC pair, a text and its rephrase). Both are empty if the source has none.
+
+    >>> Example("1", Turn("B", "Great, more rain."), context=(Turn("A", "It rains."),), label=True).label
+    True
     """
 
     id: str
@@ -63,7 +50,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Judgment:
-    """One person's answer to one question about one item. Never overwritten: a change is a new row."""
+    """One person's answer to one question about one item. Never overwritten: a change is a new record."""
 
     item_id: str
     annotator: str
@@ -75,7 +62,7 @@ class Judgment:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What several judgments of one question come to."""
+    """The label of an item, aggregated from several judgments of one question."""
 
     item_id: str
     question: str
@@ -87,7 +74,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A SarcBench question: six options, one of them best."""
+    """A SarcBench question with six options, of which one is best."""
 
     id: str
     version: str
@@ -106,11 +93,13 @@ class Item:
     speaker: str = ""
     difficulty: str = ""
     language: str = "en"
+    after: tuple[Turn, ...] = ()
+    """The words or acts that followed the utterance."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What a system said of an example. A label of None was not readable, which is not the same as wrong."""
+    """A system's answer to an example. A label of None could not be read, which is not the same as wrong."""
 
     example_id: str
     label: bool | None
@@ -118,36 +107,20 @@ class Prediction:
     raw: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """One system on one task: enough to know what was measured and to do it again."""
-
-    id: str
-    task: str
-    task_hash: str
-    system: str
-    config: Mapping[str, Any]
-    seed: int
-    scores: Mapping[str, float]
-    n_unread: int
-    revision: str
-    started_at: str
-
-
 @runtime_checkable
 class Predictor(Protocol):
-    """What every detector can do."""
+    """The interface of every detector: fit, predict, save and load."""
 
     def fit(self, examples: Sequence[Example]) -> Self:
-        """Learn from labelled examples."""
+        """Train on labelled examples."""
         ...
 
     def predict(self, examples: Sequence[Example]) -> list[Prediction]:
-        """One prediction an example, in the same order."""
+        """Return one prediction per example, in the same order."""
         ...
 
     def save(self, folder: Path) -> None:
-        """Write everything `load` needs, nothing pickled."""
+        """Write everything `load` needs; nothing is pickled."""
         ...
 
     @classmethod

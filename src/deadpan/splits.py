@@ -1,7 +1,7 @@
-"""Train, dev and test, or folds: seeded, stratified, and never crossing a group or a sequence.
+"""Splits and folds: seeded, stratified, and never crossing a group or a sequence.
 
-Clusters of examples sharing a group or a sequence are dealt out whole, the largest first, those alike in
-the order of a hash of (seed, cluster): the draw does not depend on the order of the examples.
+Clusters of examples that share a group or a sequence are assigned as a whole, the largest first, those
+alike in the order of a hash of (seed, cluster): the result does not depend on the order of the examples.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import get_args
 
+from deadpan.arguments import check_examples, check_flag, check_seed, check_whole
 from deadpan.draws import draw
 from deadpan.errors import ConfigError, DataError
 from deadpan.records import Example, Split
@@ -22,12 +23,12 @@ TRAIN_TEST: Mapping[Split, float] = MappingProxyType({"train": 0.8, "test": 0.2}
 TRAIN_DEV_TEST: Mapping[Split, float] = MappingProxyType({"train": 0.8, "dev": 0.1, "test": 0.1})
 
 ALL = "all"
-"""A stratum that holds every example, so that sizes are kept to as well as label shares."""
+"""The stratum of all examples, so that sizes are balanced as well as label shares."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """One of k ways to hold a part back; every example is in `test` of exactly one fold."""
+    """One fold of cross-validation; every example is in `test` of exactly one fold."""
 
     train: list[Example]
     test: list[Example]
@@ -39,13 +40,27 @@ def split(
     seed: int = 0,
     by_source: bool = False,
 ) -> dict[Split, list[Example]]:
-    """Deal the examples out by these fractions; each comes back with `split` set, in the order of ids.
+    """Split the examples into train, dev and test without separating a group or a sequence.
 
-    Labels (and sources, with `by_source`) have about the same shares in every part. Whole clusters move,
-    so sizes are as near as the clusters allow; every part gets at least one.
+    Parameters
+    ----------
+    examples : the examples; their ids must be unique.
+    sizes : a fraction per split, such as {"train": 0.8, "dev": 0.1, "test": 0.1}; they add up to 1.
+    seed : the random seed.
+    by_source : stratify by source as well as by label.
+
+    Returns the examples of each split in the order of ids, with `split` set. Labels have about the same
+    shares in every split. Clusters are never divided, so sizes are approximate; no split is empty.
+
+    >>> from deadpan import read_dataset, split
+    >>> parts = split(read_dataset("starter-en").examples, {"train": 0.9, "test": 0.1}, seed=0)
+    >>> sorted(parts)
+    ['test', 'train']
     """
+    examples = check_examples(examples)
     _check_sizes(sizes)
-    parts = _deal(examples, list(sizes.values()), seed, by_source)
+    by_source = check_flag(by_source, "by_source")
+    parts = _partition(examples, list(sizes.values()), seed, by_source)
     for name, part in zip(sizes, parts, strict=True):
         if not part:
             raise DataError(_why_empty(examples, name))
@@ -56,15 +71,35 @@ def split(
 
 
 def folds(examples: Sequence[Example], k: int = 5, seed: int = 0, by_source: bool = False) -> list[Fold]:
-    """k folds of about equal size and label shares, for cross-validation; `split` is set in each."""
-    if k < 2:
-        raise ConfigError(f"cross-validation needs at least 2 folds: got {k}")
-    parts = _deal(examples, [1 / k] * k, seed, by_source)
+    """Return k folds for cross-validation, of about equal size and label shares.
+
+    Parameters
+    ----------
+    examples : the examples; their ids must be unique.
+    k : the number of folds, at least 2.
+    seed : the random seed.
+    by_source : stratify by source as well as by label.
+
+    Examples that share a group or a sequence are in one fold. Each Fold has `train` and `test`.
+
+    >>> from deadpan import folds, read_dataset
+    >>> len(folds(read_dataset("starter-en").examples, k=5))
+    5
+    """
+    examples = check_examples(examples)
+    k, by_source = check_whole(k, "the number of folds", 2), check_flag(by_source, "by_source")
+    if not examples:
+        raise DataError("cross-validation needs examples: got none")
+    if k > len(examples):
+        raise ConfigError(
+            f"{k} folds need at least {k} examples, but there are {len(examples)}: use fewer folds"
+        )
+    parts = _partition(examples, [1 / k] * k, seed, by_source)
     if not all(parts):
         n_clusters = len(set(_clusters(examples)))
         raise ConfigError(
-            f"{k} folds of {n_clusters} clusters: examples sharing a group or a sequence stay together, "
-            f"so ask for at most {n_clusters} folds"
+            f"{k} folds need at least {k} clusters of examples, but there are {n_clusters}: examples that "
+            f"share a group or a sequence stay together; use at most {n_clusters} folds"
         )
     tests = [[replace(example, split="test") for example in part] for part in parts]
     trains = [[replace(example, split="train") for example in part] for part in parts]
@@ -79,13 +114,17 @@ def folds(examples: Sequence[Example], k: int = 5, seed: int = 0, by_source: boo
 
 def _check_sizes(sizes: Mapping[Split, float]) -> None:
     names = [name for name in get_args(Split) if name]
+    if not isinstance(sizes, Mapping):
+        raise ConfigError(f"sizes must map splits to fractions, such as {dict(TRAIN_TEST)}: got {sizes!r}")
+    if bad := [size for size in sizes.values() if not isinstance(size, int | float)]:
+        raise ConfigError(f"sizes must be fractions, such as {dict(TRAIN_TEST)}: got {bad[0]!r}")
     strange = [name for name in sizes if name not in names]
     if strange:
         raise ConfigError(f"unknown split {strange[0]!r}: choose from {', '.join(names)}")
     if not sizes or not all(0 < size <= 1 for size in sizes.values()) or abs(sum(sizes.values()) - 1) > 1e-6:
-        given = ", ".join(f"{name} {size:g}" for name, size in sizes.items()) or "none"
+        sizes_text = ", ".join(f"{name} {size:g}" for name, size in sizes.items()) or "none"
         raise ConfigError(
-            f"sizes are fractions above 0 that add up to 1, such as train 0.8, test 0.2: got {given}"
+            f"sizes are fractions above 0 that add up to 1, such as train 0.8, test 0.2: got {sizes_text}"
         )
 
 
@@ -98,18 +137,19 @@ def _id(example: Example) -> str:
     return example.id
 
 
-def _deal(
+def _partition(
     examples: Sequence[Example], fractions: Sequence[float], seed: int, by_source: bool
 ) -> list[list[Example]]:
-    """The examples of each part, in the order of ids. Parts are empty only where clusters are too few."""
+    """Return the examples of each part, in the order of ids; a part is empty only if clusters are too few."""
+    check_seed(seed)
     ordered = sorted(examples, key=_id)
     for one, other in pairwise(ordered):
         if one.id == other.id:
-            raise DataError(f"two examples have the id {one.id!r}: a split needs ids that tell them apart")
+            raise DataError(f"two examples have the id {one.id!r}: ids must be unique")
     members: dict[int, list[Example]] = {}
     for example, code in zip(ordered, _clusters(ordered), strict=True):
         members.setdefault(code, []).append(example)
-    # Large first, then alike by alike, so that each part gets its share of every kind of cluster.
+    # By size, then by strata, so that each part gets its share of every kind of cluster.
     drawn = sorted(
         (-len(cluster), sorted(_strata(cluster, by_source).items()), draw(seed, cluster[0].id), cluster)
         for cluster in members.values()
@@ -122,19 +162,19 @@ def _deal(
 
 
 def _strata(cluster: Sequence[Example], by_source: bool) -> Counter[str]:
-    """How many of each stratum a cluster has."""
+    """Return the number of examples of each stratum in a cluster."""
     counts = Counter(f"{e.label} {e.source if by_source else ''}" for e in cluster)
     counts[ALL] = len(cluster)
     return counts
 
 
 def _places(clusters: Sequence[Mapping[str, int]], fractions: Sequence[float]) -> list[int]:
-    """The part each cluster goes to: where the counts of all strata stray least from what is wanted."""
+    """Return the part of each cluster: the one whose strata then deviate least from their targets."""
     have: list[Counter[str]] = [Counter() for _ in fractions]
     places = []
     for at, cluster in enumerate(clusters):
         empty = [part for part in range(len(fractions)) if not have[part]]
-        # As many clusters left as parts still empty: each must get one.
+        # If only as many clusters are left as parts are empty, each of these parts gets one.
         open_parts = empty if len(empty) >= len(clusters) - at else range(len(fractions))
         place = min(open_parts, key=lambda part: _cost(cluster, have[part], fractions[part]))
         have[place].update(cluster)
@@ -143,20 +183,20 @@ def _places(clusters: Sequence[Mapping[str, int]], fractions: Sequence[float]) -
 
 
 def _cost(cluster: Mapping[str, int], have: Mapping[str, int], fraction: float) -> float:
-    """How much a part strays if it takes the cluster: the growth of (had - wanted)^2 / fraction over strata.
+    """Return how much adding the cluster increases a part's (count - target)^2 / fraction over strata.
 
-    Less a term that is the same for every part. Dividing by the fraction fills the parts in proportion,
-    so a large thread can land in test; the plain square would send every large one to train.
+    A term that is the same for every part is omitted. Dividing by the fraction fills the parts in
+    proportion, so a large thread can be in test; the plain square would put every large one into train.
     """
     return sum(added * (added + 2 * have[stratum]) for stratum, added in cluster.items()) / fraction
 
 
 def _why_empty(examples: Sequence[Example], name: str) -> str:
     if not examples:
-        return f"nothing left for {name}: there are no examples to split"
+        return "there are no examples to split: pass some"
     sizes = Counter(_clusters(examples))
     largest = max(sizes.values())
     return (
-        f"nothing left for {name}: {len(examples)} examples form {len(sizes)} clusters that share a group or "
-        f"a sequence, the largest of {largest}"
+        f"no examples left for {name}: {len(examples)} examples form {len(sizes)} clusters that share a "
+        f"group or a sequence, the largest with {largest}; use fewer splits"
     )

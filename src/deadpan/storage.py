@@ -1,4 +1,4 @@
-"""Records to JSONL and Parquet and back, exactly; files that are whole or not there; manifests."""
+"""Records as JSONL and Parquet, atomic writes, and manifests."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from deadpan import __version__
+from deadpan.arguments import check_path, iter_records
 from deadpan.columns import arrow_schema, batch_to_records, records_to_batch
 from deadpan.drops import Tally
 from deadpan.errors import ConfigError, DataError
@@ -25,12 +26,12 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 BATCH = 16_384
 
-# ---------------------------------------------------------------- files that are whole or not there
+# ---------------------------------------------------------------- atomic writes
 
 
 @contextmanager
 def atomic(path: Path) -> Iterator[Path]:
-    """A temporary name beside `path`; renamed to it when the block ends well, removed when it does not."""
+    """Yield a temporary path; it is renamed to `path` when the block succeeds and removed when it fails."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     _sweep(path)
@@ -44,13 +45,13 @@ def atomic(path: Path) -> Iterator[Path]:
 
 
 def _flush(path: Path) -> None:
-    """Wait until the bytes are on the disk, so that a rename never uncovers an empty file."""
+    """Wait until the bytes are on disk, so that a rename never exposes an empty file."""
     with path.open("rb") as file:
         os.fsync(file.fileno())
 
 
 def _sweep(path: Path) -> None:
-    """Remove what a killed run left beside `path`: temporaries whose process is gone."""
+    """Remove temporary files of `path` whose process no longer runs."""
     for leftover in path.parent.glob(f".{path.name}.*.tmp"):
         pid = leftover.name.split(".")[-2]
         if pid.isdigit() and not _alive(int(pid)):
@@ -79,39 +80,57 @@ def write_json(path: Path, value: object) -> None:
 
 
 def read_json(path: Path) -> Any:
-    """Read a JSON file, or say where it breaks."""
+    """Read a JSON file; an error names the line that is not JSON."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
     except UnicodeDecodeError:
-        raise DataError(f"{path}: not UTF-8 text; convert it first") from None
+        raise DataError(f"{path}: not UTF-8 text: save it as UTF-8") from None
     except json.JSONDecodeError as bad:
         raise DataError(f"{path}:{bad.lineno}: not JSON ({bad.msg}); is the file whole?") from None
+    except RecursionError:
+        raise DataError(f"{path}: JSON nested too deeply: is this the right file?") from None
 
 
 # ---------------------------------------------------------------- records
 
 
 def write_records(path: Path, records: Iterable[R], kind: type[R]) -> int:
-    """Write records as .jsonl or .parquet, by the name; the number written."""
-    path = Path(path)
+    """Write records of one kind as .jsonl or .parquet, and return how many were written.
+
+    `path` decides the format; `kind` is the class of the records, such as Example or Prediction. The file
+    is written as a whole or not at all.
+
+    write_records("predictions.jsonl", predictions, Prediction)
+    """
+    path, kind = check_path(path, "path"), _check_kind(kind)
+    records = iter_records(records, kind, "records", f"pass {kind.__name__} records, or another kind")
     writers = {".jsonl": _write_jsonl, ".parquet": _write_parquet}
     if path.suffix not in writers:
-        raise ConfigError(f"{path}: name it .jsonl or .parquet, so that the format is known")
+        raise ConfigError(f"{path}: name it .jsonl or .parquet")
     with atomic(path) as temporary:
         return writers[path.suffix](temporary, records, kind)
 
 
 def read_records(path: Path, kind: type[R]) -> Iterator[R]:
-    """Read records of one kind from .jsonl or .parquet, as a stream."""
-    path = Path(path)
+    """Yield the records of a .jsonl or .parquet file; `kind` is their class.
+
+    predictions = list(read_records("predictions.jsonl", Prediction))
+    """
+    path, kind = check_path(path, "path"), _check_kind(kind)
     readers = {".jsonl": _read_jsonl, ".parquet": _read_parquet}
     if path.suffix not in readers:
         raise ConfigError(f"{path}: expected a .jsonl or .parquet file")
     if not path.is_file():
         raise DataError(f"{path}: no such file")
     return readers[path.suffix](path, kind)
+
+
+def _check_kind(kind: type[R]) -> type[R]:
+    if kind is not dict and not (isinstance(kind, type) and is_dataclass(kind)):
+        raise ConfigError(f"kind must be a class of records, such as Example or Prediction: got {kind!r}")
+    return kind
 
 
 def _write_jsonl(path: Path, records: Iterable[R], kind: type[R]) -> int:
@@ -133,7 +152,7 @@ def _read_jsonl(path: Path, kind: type[R]) -> Iterator[R]:
                 continue
             try:
                 value = json.loads(line)
-            except ValueError as bad:  # JSONDecodeError and UnicodeDecodeError alike
+            except (ValueError, RecursionError) as bad:  # JSONDecodeError and UnicodeDecodeError alike
                 raise DataError(f"{path}:{number}: not a JSON line ({bad}); is the file whole?") from None
             try:
                 yield decode(value, kind)
@@ -142,9 +161,9 @@ def _read_jsonl(path: Path, kind: type[R]) -> Iterator[R]:
 
 
 def write_batches(path: Path, batches: Iterable[pa.RecordBatch], kind: type[Any]) -> int:
-    """Write records that are columns already as .parquet; the number written."""
+    """Write batches of columns as .parquet; return the number of rows."""
     if Path(path).suffix != ".parquet":
-        raise ConfigError(f"{path}: columns are written as .parquet; name it so")
+        raise ConfigError(f"{path}: columns are written as .parquet: name it so")
     with atomic(Path(path)) as temporary:
         return _pack(temporary, batches, kind)
 
@@ -154,7 +173,7 @@ def _write_parquet(path: Path, records: Iterable[R], kind: type[R]) -> int:
 
 
 def record_batches(records: Iterable[R], kind: type[R]) -> Iterator[pa.RecordBatch]:
-    """Records as columns, some thousand at a time."""
+    """Yield records as columns, some thousand at a time."""
     import pyarrow as pa
 
     schema = arrow_schema(kind)
@@ -170,7 +189,7 @@ def record_batches(records: Iterable[R], kind: type[R]) -> Iterator[pa.RecordBat
 
 
 def _pack(path: Path, batches: Iterable[pa.RecordBatch], kind: type[Any]) -> int:
-    """A second thread compresses one batch while the next is read: Arrow does that outside Python's lock."""
+    """Write batches; a second thread compresses one while the next is read, since Arrow releases the GIL."""
     import pyarrow.parquet as pq
 
     schema = arrow_schema(kind).with_metadata({"deadpan": __version__, "record": kind.__name__})
@@ -208,9 +227,9 @@ def _read_parquet(path: Path, kind: type[R]) -> Iterator[R]:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """Where the files of a folder come from: enough to make them again.
+    """The provenance of the files of a folder: enough to make them again.
 
-    It holds no clock and no machine name, so the same input, config and seed give the same manifest.
+    It has no time and no machine name, so the same input, config and seed give the same manifest.
     """
 
     command: str
@@ -225,13 +244,13 @@ class Manifest:
 
 
 def digest(path: Path) -> str:
-    """SHA-256 of a file, whatever its size."""
+    """Return the SHA-256 of a file."""
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def manifest_path(output: Path) -> Path:
-    """manifest.json in an output folder; beside a single output file, <name>.manifest.json."""
+    """Return manifest.json of an output folder, or NAME.manifest.json beside an output file."""
     return output / "manifest.json" if output.is_dir() else output.with_name(f"{output.name}.manifest.json")
 
 
@@ -245,8 +264,10 @@ def write_manifest(
     counts: Mapping[str, int] | None = None,
     tally: Tally | None = None,
 ) -> Manifest:
-    """Describe a finished output folder (every file in it) or a single output file. Written last, on purpose:
-    a folder without a manifest is one whose making was cut short."""
+    """Write the manifest of a finished output folder (with every file in it) or of an output file.
+
+    Write it last: a folder without a manifest is incomplete.
+    """
     target = manifest_path(output)
     files = (
         sorted(p for p in output.rglob("*") if p.is_file() and p != target and not p.name.startswith("."))
@@ -259,7 +280,7 @@ def write_manifest(
         command=command,
         config=dict(config or {}),
         seed=seed,
-        inputs={path.name: digest(path) for path in sorted(set(inputs))},
+        inputs={name: digest(path) for name, path in _input_names(inputs).items()},
         files={
             p.relative_to(base).as_posix(): {"bytes": p.stat().st_size, "sha256": digest(p)} for p in files
         },
@@ -271,8 +292,22 @@ def write_manifest(
     return manifest
 
 
+def _input_names(inputs: Iterable[Path]) -> dict[str, Path]:
+    """Return the inputs by name, with as many of the folders above as tell files of one name apart."""
+    found: dict[str, Path] = {}
+    left, length = sorted(set(inputs)), 1
+    while left:
+        names = ["/".join(path.parts[-length:]) for path in left]
+        longest = length > max(len(path.parts) for path in left)
+        unique = [longest or names.count(name) == 1 for name in names]
+        found |= {name: path for name, path, one in zip(names, left, unique, strict=True) if one}
+        left = [path for path, one in zip(left, unique, strict=True) if not one]
+        length += 1
+    return dict(sorted(found.items()))
+
+
 def read_manifest(output: Path) -> Manifest:
-    """The manifest of an output folder or file."""
+    """Read the manifest of an output folder or file."""
     path = manifest_path(output)
     try:
         return decode(read_json(path), Manifest)

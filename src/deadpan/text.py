@@ -1,4 +1,4 @@
-"""Text as deadpan sees it: tokens, label-bearing markers, and a conversation on one page."""
+"""Text: tokens, markers that give the label away, folding, and conversations as lines."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _SOCIAL = re.compile(
 
 
 def sarc_tokens(text: str) -> list[str]:
-    """SARC's tokens: lower case, split on white space and where Unicode classes M, P, S meet any other."""
+    """Return SARC's tokens: lower case, split at white space and around runs of Unicode classes M, P, S."""
     pattern = _SARC_ASCII if text.isascii() else _sarc_unicode()
     return pattern.findall(text.lower())
 
 
 @cache
 def _sarc_unicode() -> re.Pattern[str]:
-    """The same split for all of Unicode; built on first need, since it looks at every code point."""
+    """Return the pattern for all of Unicode; built on first use, since it looks at every code point."""
     ranges: list[list[int]] = []
     for code in range(sys.maxunicode + 1):
         if unicodedata.category(chr(code))[0] in "MPS":
@@ -51,7 +51,7 @@ def _sarc_unicode() -> re.Pattern[str]:
 
 
 def social_tokens(text: str) -> list[str]:
-    """Tokens of social text: URLs, @user, #tag, emoticons and emoji stay whole, Korean is left as typed."""
+    """Return tokens of social media text: URLs, @user, #tag, emoticons and emoji stay whole."""
     return _SOCIAL.findall(text)
 
 
@@ -59,20 +59,20 @@ def social_tokens(text: str) -> list[str]:
 
 _TAGS = "sarcasm|sarcastic|sarcastictweet|sarcasmtweet|irony|ironic|not"
 _MARKER = re.compile(
-    rf"(?<![\w#])#(?:{_TAGS})(?!\w)"  # a label-bearing hashtag, anywhere
-    r"|(?<![A-Za-z0-9/<])/s(?=\s*\Z)"  # Reddit's marker, at the very end only
-    r"|</?sarcasm>",  # where the marker comes from
+    rf"(?<![\w#])#(?:{_TAGS})(?!\w)"  # a hashtag that gives the label away, anywhere
+    r"|(?<![A-Za-z0-9/<])/s(?=\s*\Z)"  # Reddit's marker, at the end only
+    r"|</?sarcasm>",  # the origin of the marker
     re.IGNORECASE,
 )
 _GAPS = re.compile(r"[ \t]{2,}")
 
 
 def strip_markers(text: str) -> tuple[str, int]:
-    """The text without tags that tell the label (#sarcasm, #irony, #not, /s), and how many there were."""
+    """Return the text without tags that give the label away (#sarcasm, #irony, #not, /s), and how many."""
     if "#" not in text and "/s" not in text and "/S" not in text and "sarcasm>" not in text:
         return text, 0
     total = 0
-    # A marker may uncover another: "so fun /s #not".
+    # Removing one marker may expose another: "so fun /s #not".
     while True:
         text, found = _MARKER.subn("", text)
         if not found:
@@ -85,21 +85,25 @@ def strip_markers(text: str) -> tuple[str, int]:
 # ---------------------------------------------------------------- comparing texts
 
 _NOT_WORD = re.compile(r"[\W_]+")
+# Vowel points and the tatweel: optional signs, which \w does not match, so that they would split words.
+_VOWEL_SIGNS = re.compile(
+    "[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed]"
+)
 _LINK_OR_USER = re.compile(rf"{_URL}|@\w+")
 
 
 def fold(text: str) -> str:
-    """What two copies of one text have in common: case, punctuation, links, users and spacing taken out."""
+    """Return a text without case, punctuation, links, users, spacing and Arabic or Hebrew vowel signs."""
     folded = strip_markers(text)[0].lower()
     if not folded.isascii():  # ASCII is normal already
-        folded = unicodedata.normalize("NFKC", folded).lower()
+        folded = _VOWEL_SIGNS.sub("", unicodedata.normalize("NFKC", folded).lower())
     if "@" in folded or "http" in folded or "www." in folded:
         folded = _LINK_OR_USER.sub(" ", folded)
     return _NOT_WORD.sub(" ", folded).strip()
 
 
 def printable(text: str) -> str:
-    """The text with lone surrogates replaced, so that it can be written as UTF-8."""
+    """Return the text with lone surrogates replaced, so that it can be written as UTF-8."""
     if text.isascii():  # cheap, and most texts are
         return text
     try:
@@ -113,18 +117,23 @@ def printable(text: str) -> str:
 
 
 def last_turns(context: tuple[Turn, ...], turns: int | None) -> tuple[Turn, ...]:
-    """The last n turns of a context; None keeps all, 0 none."""
+    """Return the last n turns of a context; None keeps all, 0 none."""
     if turns is None or turns >= len(context):
         return context
     return context[len(context) - turns :]
 
 
 def render(example: Example, *, turns: int | None = None, speakers: bool = True) -> str:
-    """A conversation as lines of text, the response last, at most `turns` turns of context."""
+    """Return a conversation as lines, the response last, with at most `turns` turns of context."""
     lines = (*last_turns(example.context, turns), example.response)
     return "\n".join(render_turn(turn) if speakers else turn.text for turn in lines)
 
 
 def render_turn(turn: Turn) -> str:
-    """One line of a conversation, with its speaker where known."""
+    """Return a turn as one line, with its speaker where known."""
     return f"{turn.speaker}: {turn.text}" if turn.speaker else turn.text
+
+
+def plural(n: int, noun: str) -> str:
+    """Return a count with its noun: 1 row, 1,200 rows."""
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"

@@ -1,4 +1,4 @@
-"""Word and sentence vectors: a GloVe or word2vec text file the user has, or the embedded ones."""
+"""Word and sentence vectors: from a GloVe or word2vec text file, or the embedded ones."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ Array = NDArray[np.float32]
 Pool = Literal["mean", "sum"]
 
 EMBEDDED = "wordllama-256"
-LOOKED_AT = 100  # lines that settle the number of dimensions
+LOOKED_AT = 100  # lines that determine the number of dimensions
 BATCH = 4_096
 SENTENCES = 256
 
 
 class Vectors:
-    """A table of words and their vectors. An unknown word is a row of zeros, so it adds nothing to a sum."""
+    """Words and their vectors. An unknown word is a row of zeros, so it adds nothing to a sum."""
 
     def __init__(
         self, index: Mapping[str, int], matrix: Array, tokens: Callable[[str], list[str]] = sarc_tokens
@@ -50,19 +50,19 @@ class Vectors:
     ) -> Vectors:
         """Read a text file of vectors, also .gz or .bz2; only `words` (and their lower case), if given.
 
-        A line that cannot be read is left out and counted in `tally`.
+        A line that cannot be read is skipped and counted in `tally`.
         """
         index, matrix = _read_table(Path(path), words, tally if tally is not None else Tally())
         return cls(index, matrix, tokens)
 
     @classmethod
     def embedded(cls) -> Vectors:
-        """Static vectors that come with `deadpan models pull wordllama-256`; any text has some."""
+        """Return the static vectors of `deadpan models pull wordllama-256`, which cover any text."""
         return TokenVectors()
 
     @property
     def dimension(self) -> int:
-        """Numbers in a vector."""
+        """Size of a vector."""
         return int(self.matrix.shape[1])
 
     def __len__(self) -> int:
@@ -72,11 +72,11 @@ class Vectors:
         return self._row(word) is not None
 
     def words(self, tokens: Sequence[str]) -> Array:
-        """One row a token, in order; zeros where the token is unknown, its lower case too."""
+        """Return one row per token, in order; zeros where neither the token nor its lower case is known."""
         return _pool(self.matrix, [[] if (row := self._row(token)) is None else [row] for token in tokens])
 
     def sentences(self, texts: Sequence[str], pool: Pool = "mean", normalise: bool = True) -> Array:
-        """One row a text: the mean or sum of its tokens' vectors, of length 1 unless it has none."""
+        """Return one row per text: the mean or sum of its tokens' vectors, scaled to length 1."""
         if pool not in ("mean", "sum"):
             raise ConfigError(f"unknown pool {pool!r}: choose from mean, sum")
         out = np.zeros((len(texts), self.dimension), dtype=np.float32)
@@ -86,9 +86,9 @@ class Vectors:
         return unit(out) if normalise else out
 
     def _rows(self, texts: Sequence[str]) -> list[list[int]]:
-        """The rows of the table that make up each text."""
-        found = ([self._row(token) for token in self.tokens(text)] for text in texts)
-        return [[row for row in rows if row is not None] for rows in found]
+        """Return the table rows of each text."""
+        per_text = ([self._row(token) for token in self.tokens(text)] for text in texts)
+        return [[row for row in rows if row is not None] for rows in per_text]
 
     def _row(self, word: str) -> int | None:
         row = self.index.get(word)
@@ -96,12 +96,12 @@ class Vectors:
 
 
 def find_embedded() -> tuple[ModuleType, Path]:
-    """What reads the embedded vectors, and where they are; quick, since nothing is loaded yet."""
+    """Return the tokenizer library and the folder of the embedded vectors, without loading them."""
     return need("tokenizers", "llm"), model_path(EMBEDDED)
 
 
 class TokenVectors(Vectors):
-    """The embedded vectors: a table of word pieces, so that every word is made of some."""
+    """The embedded vectors: a table of word pieces, so that every word has some."""
 
     def __init__(self) -> None:
         library, folder = find_embedded()
@@ -111,30 +111,30 @@ class TokenVectors(Vectors):
         matrix = read_tensor(folder / "l2_supercat_256.safetensors", "embedding.weight")
         vocabulary = self._tokenizer.get_vocab()
         if max(vocabulary.values()) >= len(matrix):
-            raise DataError(f"{folder}: its tokenizer has pieces that its table has not")
+            raise DataError(f"{folder}: its tokenizer has pieces that its table lacks: pull the model again")
         super().__init__(vocabulary, matrix, self._pieces)
 
     def __contains__(self, word: str) -> bool:
         return bool(word)
 
     def words(self, tokens: Sequence[str]) -> Array:
-        """One row a token: the mean of its pieces."""
+        """Return one row per token: the mean of its pieces."""
         return self.sentences(tokens, normalise=False)
 
     def _pieces(self, text: str) -> list[str]:
         return list(self._tokenizer.encode(text, add_special_tokens=False).tokens)
 
     def _rows(self, texts: Sequence[str]) -> list[list[int]]:
-        # Half of a surrogate pair is legal in a Python string and in JSON, but no tokenizer takes it.
-        sound = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
-        return [one.ids for one in self._tokenizer.encode_batch_fast(sound, add_special_tokens=False)]
+        # Lone surrogates are legal in a Python string and in JSON, but tokenizers refuse them.
+        valid = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
+        return [one.ids for one in self._tokenizer.encode_batch_fast(valid, add_special_tokens=False)]
 
 
 # ---------------------------------------------------------------- arithmetic
 
 
 def unit(rows: Array) -> Array:
-    """Rows of length 1; rows of zeros stay."""
+    """Return rows of length 1; rows of zeros stay zero."""
     lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
     out = np.zeros_like(rows)
     np.divide(rows, lengths, out=out, where=lengths > 0)
@@ -142,15 +142,15 @@ def unit(rows: Array) -> Array:
 
 
 def cosine(left: Array, right: Array) -> Array:
-    """Cosine of every row of `left` with every row of `right`; 0 with a row of zeros."""
+    """Return the cosine of every row of `left` with every row of `right`; 0 for rows of zeros."""
     product: Array = unit(np.atleast_2d(left)) @ unit(np.atleast_2d(right)).T
     return product
 
 
 def _pool(matrix: Array, rows: Sequence[Sequence[int]], mean: bool = True) -> Array:
-    """Mean or sum of the rows each list names; zeros for an empty list."""
+    """Return the mean or sum of the rows in each list; zeros for an empty list."""
     out = np.zeros((len(rows), matrix.shape[1]), dtype=np.float32)
-    for place, row in enumerate(rows):  # faster than one large gather, which leaves the processor's cache
+    for place, row in enumerate(rows):  # faster than one large gather, which does not fit the cache
         if row:
             np.add.reduce(matrix.take(row, axis=0), axis=0, out=out[place])
             if mean:
@@ -186,7 +186,7 @@ def _read_table(path: Path, words: Iterable[str] | None, tally: Tally) -> tuple[
 
 
 def _cut(line: bytes, size: int) -> tuple[bytes, bytes] | None:
-    """A line's word and its numbers, still text. A word may have spaces: the last `size` fields count."""
+    """Return a line's word and its numbers, as bytes. A word may contain spaces."""
     line = line.rstrip()
     if line.count(b" ") == size:
         word, _, numbers = line.partition(b" ")
@@ -201,9 +201,9 @@ def _cut(line: bytes, size: int) -> tuple[bytes, bytes] | None:
 def _keep(
     path: Path, batch: list[tuple[int, bytes, bytes]], size: int, index: dict[str, int], tally: Tally
 ) -> Array:
-    """Turn a batch into numbers and enter its words; the rows that were kept."""
+    """Parse a batch, add its words to the index, and return the rows that were kept."""
     rows = _numbers(b" ".join(numbers for _, _, numbers in batch), len(batch) * size)
-    if rows is None:  # something in it is no number: find out which line
+    if rows is None:  # something is not a number: find the line
         one_by_one = [_numbers(numbers, size) for _, _, numbers in batch]
     else:
         one_by_one = list(rows.reshape(len(batch), size))
@@ -225,7 +225,7 @@ def _keep(
 
 
 def _numbers(text: bytes, count: int) -> Array | None:
-    """Exactly `count` numbers, or None. Arrow's reader is five times faster than numpy's or `float`."""
+    """Return exactly `count` numbers, or None. Arrow parses five times faster than numpy or `float`."""
     import pyarrow as pa
     from pyarrow import csv
 
@@ -240,12 +240,12 @@ def _numbers(text: bytes, count: int) -> Array | None:
         )
     except pa.ArrowInvalid:
         return None
-    found: Array = table.column(0).to_numpy()
-    return found if len(found) == count else None
+    values: Array = table.column(0).to_numpy()
+    return values if len(values) == count else None
 
 
 def _dimension(path: Path, head: Sequence[bytes]) -> tuple[int, int]:
-    """Numbers in a line, and how many header lines there are (0 or 1)."""
+    """Return the number of dimensions, and of header lines (0 or 1)."""
     if not head:
         raise DataError(f"{path}: empty; expected lines of a word and its numbers")
     first = head[0].split()
@@ -258,8 +258,8 @@ def _dimension(path: Path, head: Sequence[bytes]) -> tuple[int, int]:
     for number, line in fields.items():
         extra = line[1 : len(line) - size]
         if len(line) - 1 < size or (extra and all(_is_number(field) for field in extra)):
-            found = f"{len(line) - 1} numbers where other lines have {size}"
-            raise DataError(f"{path}:{number}: {found}; is this a file of word vectors?")
+            problem = f"{len(line) - 1} numbers where other lines have {size}"
+            raise DataError(f"{path}:{number}: {problem}; is this a file of word vectors?")
     return size, 0
 
 
@@ -272,7 +272,7 @@ def _is_number(field: bytes) -> bool:
 
 
 def _lines(path: Path) -> Iterator[bytes]:
-    """Lines of a plain or packed file; a file that is cut off says so."""
+    """Yield the lines of a plain or compressed file; a truncated file is an error."""
     try:
         with _open(path) as file:
             yield from file
@@ -296,7 +296,7 @@ _DTYPES = {"F16": np.float16, "F32": np.float32, "F64": np.float64}
 
 
 def read_tensor(path: Path, name: str) -> Array:
-    """One tensor of a safetensors file, as 32-bit floats."""
+    """Return one tensor of a safetensors file, as 32-bit floats."""
     try:
         with Path(path).open("rb") as file:
             header = json.loads(file.read(int.from_bytes(file.read(8), "little")))

@@ -1,8 +1,8 @@
-"""Croissant 1.0 metadata of a dataset folder: which files, which columns, under which licence."""
+"""Croissant 1.0 metadata of a dataset folder: its files, columns and licence."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,22 +20,23 @@ TERMS = (
     "references", "regex", "repeated", "replace", "samplingRate", "separator", "source", "subField",
     "transform",
 )  # fmt: skip
-"""Croissant's own words, beside those of schema.org."""
+"""Croissant's own terms, besides those of schema.org."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileFacts:
-    """One Parquet file of the folder, as it lies on the disk."""
+    """One Parquet file of the folder."""
 
     split: str
     path: str
     sha256: str
     bytes: int
     examples: int
+    description: str = ""
 
 
 def _terms() -> dict[str, Any]:
-    """The JSON-LD context that Croissant 1.0 prescribes."""
+    """Return the JSON-LD context that Croissant 1.0 prescribes."""
     return {
         "@language": "en",
         "@vocab": "https://schema.org/",
@@ -55,24 +56,31 @@ MEANINGS = {
     "id": "Name of the example, unique in the dataset.",
     "response": "The turn that is sarcastic or not.",
     "context": "The turns before it, oldest first.",
-    "label": "Whether the response is sarcastic; empty where nobody said.",
+    "label": "True if the response is sarcastic; empty where it is not labelled.",
     "categories": "Kinds of sarcasm, in the source's own words.",
-    "label_kind": "Who said so: marker, author, perceived or generated.",
-    "group": "What a split may not cross: a thread or an author.",
+    "label_kind": "Where the label comes from: marker, author, perceived or generated.",
+    "group": "A thread or an author, which a split must not cross.",
     "sequence": "Joins the responses to one context.",
     "split": "train, dev or test.",
     "source": "The corpus the example comes from.",
     "language": "Language code, such as en or ko.",
-    "explanation": "Why it is sarcastic, in somebody's words.",
-    "rephrase": "The same meant sincerely, in the author's words.",
-    "meta": "What else the source says, as a JSON object.",
-    "speaker": "Who speaks; empty where the source does not tell.",
-    "text": "What is said.",
+    "explanation": "Why it is sarcastic.",
+    "rephrase": "The same meaning said sincerely.",
+    "meta": "Further fields of the source, as a JSON object.",
+    "speaker": "Who speaks; empty where the source does not say.",
+    "text": "The words of the turn.",
 }
 
 
-def croissant(facts: DataFacts, files: Sequence[FileFacts]) -> dict[str, Any]:
-    """The metadata as JSON-LD. One record set a split, each field tied to its Parquet column."""
+def croissant(
+    facts: DataFacts,
+    files: Sequence[FileFacts],
+    record_set: Callable[[FileFacts], dict[str, Any]] | None = None,
+) -> dict[str, Any]:
+    """Return the metadata as JSON-LD: one record set per split, each field tied to its Parquet column.
+
+    `record_set` describes the columns of a file; the default is those of Examples.
+    """
     optional = {
         "url": facts.url,
         "datePublished": facts.published,
@@ -94,12 +102,12 @@ def croissant(facts: DataFacts, files: Sequence[FileFacts]) -> dict[str, Any]:
         "rai:personalSensitiveInformation": facts.personal_data,
         **{key: value for key, value in optional.items() if value},
         "distribution": [_file_object(file) for file in files],
-        "recordSet": [_record_set(file) for file in files],
+        "recordSet": [(record_set or _record_set)(file) for file in files],
     }
 
 
 def licence_address(licence: str) -> str:
-    """Where the licence can be read: its page at SPDX for a name such as CC-BY-4.0, else as it was given."""
+    """Return the SPDX page of a licence such as CC-BY-4.0, or the licence as given."""
     known = spdx_name(licence)
     return f"https://spdx.org/licenses/{known}.html" if known else licence
 
@@ -109,7 +117,7 @@ def _file_object(file: FileFacts) -> dict[str, Any]:
         "@type": "cr:FileObject",
         "@id": file.path,
         "name": file.path,
-        "description": f"{file.examples} examples of the split {file.split}.",
+        "description": file.description or f"{file.examples} examples of the split {file.split}.",
         "contentUrl": file.path,
         "contentSize": f"{file.bytes} B",
         "encodingFormat": "application/x-parquet",
@@ -129,7 +137,7 @@ def _record_set(file: FileFacts) -> dict[str, Any]:
 
 
 def _field(column: pa.Field, file: FileFacts) -> dict[str, Any]:
-    """A column as a field. Turns become sub-fields, each reached by a JSON path into the column."""
+    """Return a column as a field. Turns become sub-fields, each reached by a JSON path into the column."""
     import pyarrow.types as kinds
 
     repeated = kinds.is_list(column.type)

@@ -1,4 +1,4 @@
-"""What a card says: what only people know, and what can be counted."""
+"""The contents of a card: facts that people write, and sizes that are counted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from deadpan.records import Example
 
 @dataclass(frozen=True, slots=True)
 class DataFacts:
-    """What only people know of a dataset. Sizes and label kinds are counted, never claimed."""
+    """Facts about a dataset that people write; sizes and label kinds are counted instead."""
 
     title: str
     version: str
@@ -40,7 +40,7 @@ class DataFacts:
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
-    """What only people know of a model."""
+    """Facts about a model that people write."""
 
     title: str
     version: str
@@ -59,7 +59,7 @@ class ModelFacts:
 
 
 def _check_said(facts: Any, lists: Sequence[str]) -> None:
-    """A card with silent gaps reads as if there were nothing to say."""
+    """Raise an error for an empty fact: a gap in a card reads as if there were nothing to say."""
     optional = {"url", "published", "creators"}
     for name in facts.__slots__:
         value = getattr(facts, name)
@@ -71,7 +71,7 @@ def _check_said(facts: Any, lists: Sequence[str]) -> None:
 
 @dataclass(slots=True)
 class Sizes:
-    """What is in each split, counted while it is written."""
+    """Labels per split and label kinds, counted while the examples are written."""
 
     labels: dict[str, Counter[str]] = field(default_factory=dict)
     kinds: Counter[str] = field(default_factory=Counter)
@@ -87,11 +87,11 @@ class Sizes:
 
 
 KINDS: Mapping[str, str] = {
-    "marker": "the author's own marker, such as /s or a hashtag, taken out of the text",
+    "marker": "the author's own marker, such as /s or a hashtag, removed from the text",
     "author": "the author, who was asked",
     "perceived": "other people, who judged what they read",
-    "generated": "the language model that wrote the text to order",
-    "": "nobody: no label, or the source does not say",
+    "generated": "the language model that was asked to write the text",
+    "": "unknown: no label, or the source does not say",
 }
 
 LICENCES = (
@@ -102,5 +102,5 @@ LICENCES = (
 
 
 def spdx_name(licence: str) -> str:
-    """The licence as SPDX spells it; empty for one that is not among LICENCES."""
+    """Return the SPDX name of a licence; empty for one that is not among LICENCES."""
     return next((name for name in LICENCES if name.lower() == licence.strip().lower()), "")

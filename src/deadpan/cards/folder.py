@@ -1,4 +1,4 @@
-"""The folder a dataset is released in: what Hugging Face, Croissant and deadpan read alike."""
+"""The folder of a released dataset, which Hugging Face, Croissant and deadpan can load."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import cast, get_args
 
 from deadpan.cards.croissant import FileFacts, croissant
 from deadpan.cards.facts import DataFacts, Sizes
-from deadpan.cards.markdown import data_card
+from deadpan.cards.markdown import data_card, hub_split
 from deadpan.drops import Tally
 from deadpan.errors import ConfigError, DataError
 from deadpan.fields import encode
@@ -27,14 +27,15 @@ def write_dataset_folder(
     tally: Tally | None = None,
     command: str = "release",
 ) -> Sizes:
-    """Write data/SPLIT.parquet, README.md, croissant.json and, last, manifest.json; what was written.
+    """Write data/SPLIT.parquet, README.md, croissant.json and, last, manifest.json; return the sizes.
 
-    Load it with datasets.load_dataset(folder), mlcroissant.Dataset(folder/croissant.json) or read_records.
+    Load it with datasets.load_dataset(folder), mlcroissant.Dataset(folder/croissant.json) or
+    deadpan.read_dataset(folder). Hugging Face calls the splits `dev` and `all` validation and train.
     """
     out = Path(out)
     _check_splits(out, list(examples_by_split))
     out.mkdir(parents=True, exist_ok=True)
-    manifest_path(out).unlink(missing_ok=True)  # until a new one is there, the folder is not finished
+    manifest_path(out).unlink(missing_ok=True)  # a folder without a manifest is unfinished
     sizes, seen = Sizes(), dict[str, str]()
     described = []
     for split, examples in examples_by_split.items():
@@ -60,6 +61,9 @@ def _check_splits(out: Path, splits: Sequence[str]) -> None:
     for split in splits:
         if not re.fullmatch(r"[A-Za-z0-9_]+", split):
             raise ConfigError(f"a split is named with letters, digits and _, got {split!r}")
+    hub = [hub_split(split) for split in splits]
+    if len(set(hub)) < len(hub):
+        raise ConfigError(f"two splits have one name on Hugging Face ({', '.join(splits)}): rename one")
     left = sorted(p.name for p in (out / "data").glob("*") if p.stem not in splits or p.suffix != ".parquet")
     if left:
         raise DataError(f"{out / 'data' / left[0]}: left there by something else; release to an empty folder")
@@ -68,7 +72,7 @@ def _check_splits(out: Path, splits: Sequence[str]) -> None:
 def _counted(
     split: str, examples: Iterable[Example], sizes: Sizes, seen: dict[str, str]
 ) -> Iterator[Example]:
-    """The examples on their way to the file, counted and checked: one id, one split, no contradiction."""
+    """Yield the examples while counting them; check that ids are unique and splits consistent."""
     known = split in get_args(Split)
     for example in examples:
         if example.id in seen:

@@ -1,10 +1,11 @@
-"""Data and model cards: Markdown for people, with the front matter Hugging Face reads."""
+"""Data and model cards: Markdown with the front matter that Hugging Face reads."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from deadpan.cards.facts import KINDS, DataFacts, ModelFacts, Sizes, spdx_name
@@ -12,45 +13,81 @@ from deadpan.page.numbers import digits, score
 from deadpan.stats import Interval
 
 
-def data_card(facts: DataFacts, sizes: Sizes) -> str:
-    """A dataset's README.md: front matter for Hugging Face, then what a reader must know before using it."""
+@dataclass(frozen=True, slots=True)
+class HubConfig:
+    """A configuration that Hugging Face offers: its name, and the files of each split."""
+
+    name: str
+    files: Mapping[str, str]
+    default: bool = False
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the entry of the front matter."""
+        files = [{"split": hub_split(split), "path": path} for split, path in self.files.items()]
+        default = {"default": True} if self.default else {}
+        return {"config_name": self.name, **default, "data_files": files}
+
+
+def data_card(facts: DataFacts, sizes: Sizes, *, files: Mapping[str, str] | None = None) -> str:
+    """Return the README.md of a dataset of Examples.
+
+    `files` maps splits to Parquet files; the default is data/SPLIT.parquet for every split.
+    """
     splits = list(sizes.labels)
-    front = {
-        "pretty_name": facts.title,
-        "language": list(facts.language),
-        **_licence_tags(facts.licence),
-        "task_categories": ["text-classification"],
-        "size_categories": [_size_category(sizes.total)],
-        "tags": ["sarcasm", "deadpan", *(f"label:{kind}" for kind in sorted(sizes.kinds) if kind)],
-        "configs": [
-            {
-                "config_name": "default",
-                "data_files": [{"split": hub_split(s), "path": f"data/{s}.parquet"} for s in splits],
-            }
-        ],
-    }
+    files = files or {split: f"data/{split}.parquet" for split in splits}
     columns = ("sarcastic", "sincere", "unlabelled")
     sizes_rows = [(s, *(sizes.labels[s][c] for c in columns), sizes.labels[s].total()) for s in splits]
     kinds_rows = [(kind or "none", KINDS[kind], n) for kind, n in sorted(sizes.kinds.items())]
-    return _card(
-        front,
-        facts.title,
-        facts.summary,
-        {
-            "Sizes": _markdown_table(("split", *columns, "n"), sizes_rows),
-            "Who said so": _markdown_table(("label kind", "the label comes from", "n"), kinds_rows),
-            "How it was made": facts.how_made,
-            "Known limits": _bullets(facts.known_limits),
-            "Personal data": facts.personal_data,
-            "Licence": facts.licence,
-            "Citation": _fenced(facts.citation),
-            "Version": f"{facts.version}{f', {facts.published}' if facts.published else ''}",
+    return dataset_card(
+        facts,
+        configs=[HubConfig("default", files)],
+        n=sizes.total,
+        tags=[f"label:{kind}" for kind in sorted(sizes.kinds) if kind],
+        first={
+            "Sizes": markdown_table(("split", *columns, "n"), sizes_rows),
+            "Who labelled it": markdown_table(("label kind", "the label comes from", "n"), kinds_rows),
         },
     )
 
 
+def dataset_card(
+    facts: DataFacts,
+    *,
+    configs: Sequence[HubConfig],
+    n: int,
+    first: Mapping[str, str],
+    last: Mapping[str, str] | None = None,
+    tasks: Sequence[str] = ("text-classification",),
+    tags: Sequence[str] = (),
+) -> str:
+    """Return the README.md of any dataset: front matter for Hugging Face, then the facts.
+
+    `first` and `last` are sections (heading -> Markdown) before and after those of the facts.
+    """
+    front = {
+        "pretty_name": facts.title,
+        "language": list(facts.language),
+        **_licence_tags(facts.licence),
+        "task_categories": list(tasks),
+        "size_categories": [_size_category(n)],
+        "tags": ["sarcasm", "deadpan", *tags],
+        "configs": [config.as_dict() for config in configs],
+    }
+    sections = {
+        **first,
+        "How it was made": facts.how_made,
+        "Known limits": _bullets(facts.known_limits),
+        "Personal data": facts.personal_data,
+        "Licence": facts.licence,
+        "Citation": _fenced(facts.citation),
+        "Version": f"{facts.version}{f', {facts.published}' if facts.published else ''}",
+        **(last or {}),
+    }
+    return _card(front, facts.title, facts.summary, sections)
+
+
 def model_card(facts: ModelFacts, scores: Mapping[str, Interval], *, measured_on: str) -> str:
-    """A model's README.md. Every score comes with its interval, its n and what it was measured on."""
+    """Return the README.md of a model: every score with its interval, its n and what it was measured on."""
     front = {
         "language": list(facts.language),
         **_licence_tags(facts.licence),
@@ -61,7 +98,7 @@ def model_card(facts: ModelFacts, scores: Mapping[str, Interval], *, measured_on
     decimals = digits(scores.values())
     rows = [(name, score(interval, decimals), interval.n) for name, interval in scores.items()]
     level = " or ".join(sorted({f"{100 * interval.level:g} %" for interval in scores.values()}))
-    shown = _markdown_table(("score", f"value [{level} interval]", "n"), rows) if rows else "Not measured."
+    shown = markdown_table(("score", f"value [{level} interval]", "n"), rows) if rows else "Not measured."
     return _card(
         front,
         facts.title,
@@ -85,7 +122,7 @@ def _card(front: Mapping[str, Any], title: str, lead: str, sections: Mapping[str
 
 
 def _yaml(value: Mapping[str, Any]) -> str:
-    """Front matter. Every value is written as JSON, which YAML reads as itself: no surprise is possible."""
+    """Return front matter. Values are written as JSON, which is valid YAML and needs no quoting rules."""
     return "".join(
         f"{key}: {json.dumps(part, ensure_ascii=True)}\n"
         for key, part in value.items()
@@ -93,7 +130,8 @@ def _yaml(value: Mapping[str, Any]) -> str:
     )
 
 
-def _markdown_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+def markdown_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a Markdown table, numbers right-aligned."""
     cells = [[f"{cell:,}" if isinstance(cell, int) else _one_line(str(cell)) for cell in row] for row in rows]
     rights = [all(re.fullmatch(r"[\d,]+", row[place]) for row in cells) for place in range(len(columns))]
     rule = "|".join("---:" if right else "---" for right in rights)
@@ -105,7 +143,7 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def _one_line(text: str) -> str:
-    """Text for a heading or a cell, where a line break or a bar would end it."""
+    """Return text for a heading or a cell, where a line break or a bar would end it."""
     return " ".join(text.split()).replace("|", "\\|")
 
 
@@ -114,20 +152,20 @@ def _bullets(lines: Iterable[str]) -> str:
 
 
 def _fenced(text: str) -> str:
-    """Text as it is. The fence is longer than any inside it."""
+    """Return text in a code fence that is longer than any fence inside it."""
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}\n{text.strip()}\n{fence}"
 
 
 def _licence_tags(licence: str) -> dict[str, str]:
-    """Hugging Face takes only names it knows; anything else is "other" with its name beside it."""
+    """Return the licence as Hugging Face knows it, or "other" with its name."""
     known = spdx_name(licence)
     return {"license": known.lower()} if known else {"license": "other", "license_name": licence}
 
 
 def _size_category(n: int) -> str:
-    """Hugging Face's names for sizes: n<1K, 1K<n<10K, ..."""
+    """Return Hugging Face's name for a size: n<1K, 1K<n<10K, ..."""
     steps = [(1_000, "1K"), (10_000, "10K"), (100_000, "100K"), (1_000_000, "1M"), (10_000_000, "10M")]
     lower = ""
     for limit, name in steps:
@@ -138,5 +176,5 @@ def _size_category(n: int) -> str:
 
 
 def hub_split(split: str) -> str:
-    """Hugging Face says validation where we, like most papers here, say dev."""
-    return "validation" if split == "dev" else split
+    """Return Hugging Face's name of a split: validation for dev; train for all, a name it reserves."""
+    return {"dev": "validation", "all": "train"}.get(split, split)

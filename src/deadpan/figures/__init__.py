@@ -1,4 +1,4 @@
-"""One look for every plot: the title says the finding, axes the unit, and labels stand by what they name."""
+"""Plots with one look: the title states the finding, axes name the unit, and labels are next to the data."""
 
 from deadpan.figures.amounts import bars, distribution
 from deadpan.figures.curves import lines

@@ -1,4 +1,4 @@
-"""Something over something: lines named at their ends."""
+"""Line plots with the names of the lines at their ends."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import cycle
 from typing import Any
 
-from deadpan.figures.figure import Figure, check_not_empty, clean, hues, thousands, word_of
+from deadpan.figures.figure import Figure, check_not_empty, clean, hues, thousands, whole, word_of
 from deadpan.page.table import Cell, Table
 from deadpan.stats import Interval
 
@@ -17,13 +17,19 @@ Point = tuple[float, float | Interval]
 def lines(
     title: str, series: Mapping[str, Sequence[Point]], *, x_unit: str, y_unit: str, log: bool = False
 ) -> Figure:
-    """Each line named at its end, with a band where its points have intervals; `log` is for the x axis."""
+    """Draw lines, with a band where points have intervals; `log` makes the x axis logarithmic."""
     check_not_empty(series and all(series.values()), title)
 
     def paint(drawing: Any) -> None:
+        from matplotlib.ticker import MaxNLocator
+
         axes = drawing.subplots()
         if log:
             axes.set_xscale("log")
+        elif whole(x for points in series.values() for x, _ in points):
+            axes.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
+        if whole(y for points in series.values() for _, y in points):
+            axes.yaxis.set_major_locator(MaxNLocator("auto", integer=True))
         axes.xaxis.set_major_formatter(thousands)
         ends: list[tuple[float, str, str]] = []
         for (name, points), hue, shape in zip(
@@ -56,13 +62,16 @@ def _band(axes: Any, points: Sequence[Point], colour: str) -> None:
 
 
 def _end_labels(axes: Any, ends: Sequence[tuple[float, str, str]]) -> None:
-    """The name of each line at its end, pushed apart where two lines end close together."""
+    """Write the name of each line at its end, shifted where two lines end close together."""
     low, high = axes.get_ylim()
     gap, last = 0.065 * (high - low), -math.inf
-    for value, word, colour in sorted(ends):
-        last = max(value, last + gap)
+    places = [last := max(value, last + gap) for value, _, _ in sorted(ends)]
+    # Labels that would go beyond the top move down, and push those below them.
+    for at in reversed(range(len(places))):
+        places[at] = min(places[at], high if at == len(places) - 1 else places[at + 1] - gap)
+    for (_, word, colour), place in zip(sorted(ends), places, strict=True):
         axes.annotate(
-            word, (1.0, last), xycoords=("axes fraction", "data"), xytext=(4, 0),
+            word, (1.0, place), xycoords=("axes fraction", "data"), xytext=(4, 0),
             textcoords="offset points", va="center", color=colour, fontweight="bold",
         )  # fmt: skip
     axes.set_ylim(low, high)

@@ -1,7 +1,7 @@
-"""A plot with its numbers, and the look all plots share.
+"""A plot with its numbers, and the style that all plots share.
 
-matplotlib is used without pyplot, and its settings are put back after every drawing, so that a program
-that plots for itself never notices us. The same data give the same bytes.
+matplotlib is used without pyplot, and its settings are restored after every drawing, so that other plots
+of a program are not affected. The same data give the same bytes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import logging
 import re
 import textwrap
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import cycle
@@ -25,7 +25,9 @@ from deadpan.storage import atomic, write_text
 from deadpan.text import printable
 
 WIDTH = 5.6
-"""Inches: on a phone's screen the words of a plot this wide can still be read."""
+"""Inches: text in a plot of this width is readable on a phone."""
+LONGEST_NAME = 30
+"""Letters of a name beside a plot; longer ones have two lines."""
 LABELS = ("sarcastic", "sincere")
 KOREAN_FONTS = ("Noto Sans KR", "Noto Sans CJK KR", "NanumGothic", "Apple SD Gothic Neo", "Malgun Gothic")
 FONT_STACK = "system-ui, 'Noto Sans', 'Noto Sans KR', 'Noto Sans CJK KR', 'NanumGothic', sans-serif"
@@ -33,9 +35,9 @@ FONT_STACK = "system-ui, 'Noto Sans', 'Noto Sans KR', 'Noto Sans CJK KR', 'Nanum
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A plot and the numbers it shows.
+    """A plot and the table of its numbers.
 
-    It is painted anew each time it is rendered: what matplotlib lays out depends on what it laid out before.
+    It is redrawn each time it is rendered, since matplotlib's layout depends on earlier layouts.
     """
 
     title: str
@@ -44,24 +46,24 @@ class Figure:
     paint: Callable[[Any], None]
 
     def svg(self, *, titled: bool = False) -> str:
-        """The plot as SVG, its words as text that can be searched and that takes the reader's fonts.
+        """Return the plot as SVG, with text that can be searched and uses the reader's fonts.
 
-        Without its title, unless asked: a page says it in words of its own, which wrap on a phone.
+        Without its title unless `titled`: a page has the title as text, which wraps on a phone.
         """
         raw = self._render("svg", titled=titled).decode("utf-8")
         body = raw[raw.index("<svg") :]
-        # Font names depend on what is installed here; the reader's machine is another.
+        # The fonts installed here need not be on the reader's machine.
         body = re.sub(r"font-family: [^;\"]*", f"font-family: {FONT_STACK}", body)
         body = re.sub(r"(font: [^;\"]*?\dpx) [^;\"]*", rf"\1 {FONT_STACK}", body)
         body = re.sub(r"\s*<defs>\s*<style.*?</style>\s*</defs>", "", body, count=1, flags=re.DOTALL)
         return body.replace("<svg", '<svg style="stroke-linejoin: round"', 1)
 
     def png(self) -> bytes:
-        """The plot as a picture, sharp on a dense screen and in print."""
+        """Return the plot as PNG, at 200 dots per inch."""
         return self._render("png", titled=True)
 
     def save(self, folder: Path, name: str) -> tuple[Path, Path]:
-        """Write NAME.svg and NAME.png, each whole or not at all; their paths."""
+        """Write NAME.svg and NAME.png, and return their paths."""
         vector, picture = Path(folder) / f"{name}.svg", Path(folder) / f"{name}.png"
         write_text(vector, self.svg(titled=True))
         with atomic(picture) as temporary:
@@ -84,10 +86,10 @@ class Figure:
 
 @contextmanager
 def _look() -> Iterator[None]:
-    """Our settings for a while, from matplotlib's defaults rather than from the user's own style."""
+    """Apply our settings on top of matplotlib's defaults, ignoring the user's own style."""
     matplotlib = need("matplotlib", "plots")
     with warnings.catch_warnings(), _quiet("matplotlib.font_manager"), matplotlib.rc_context():
-        # Without a Korean font here the words still are in the SVG, for whoever reads it with one.
+        # Without a Korean font here the text is still in the SVG.
         warnings.filterwarnings("ignore", message=r"Glyph \d+ .*missing from")
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_settings())
@@ -96,7 +98,7 @@ def _look() -> Iterator[None]:
 
 @contextmanager
 def _quiet(logger: str) -> Iterator[None]:
-    """matplotlib tells on the terminal which font it took for bold Korean; nobody asked."""
+    """Silence a logger: matplotlib reports on the terminal which font it uses for bold Korean."""
     log = logging.getLogger(logger)
     before = log.level
     log.setLevel(logging.ERROR)
@@ -135,7 +137,7 @@ def _settings() -> dict[str, Any]:
 
 
 def _sheet(height: float, title: str) -> Any:
-    """An empty figure. The title is a sentence, may take two lines and gets room of its own."""
+    """Return an empty figure with space for the title, a sentence of one or more lines."""
     from matplotlib.figure import Figure as Drawing
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
@@ -148,33 +150,53 @@ def _sheet(height: float, title: str) -> Any:
 
 
 def clean(text: object) -> str:
-    """A label that SVG can hold."""
+    """Return a label without characters that SVG cannot hold."""
     return re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]", "\ufffd", printable(str(text)))
 
 
 def hues(names: Sequence[str]) -> list[tuple[str, str]]:
-    """For each name the colour of its shape and of its word. The two labels keep theirs in every plot."""
+    """Return the colours of each name's shape and text. The two labels always have the same colours."""
     others = cycle(SERIES)
     roles = [name if name in LABELS else next(others) for name in names]
     return [(LIGHT[role], LIGHT[f"{role}-text"]) for role in roles]
 
 
 def word_of(name: str) -> str:
+    """Return a name with its mark: the shape that goes with its colour."""
     return f"{MARKS[name]} {name}" if name in MARKS else clean(name)
 
 
 def check_not_empty(values: Any, title: str) -> None:
+    """Raise an error if there is nothing to draw."""
     if not values:
         raise DataError(f"nothing to draw for {title!r}: there are no values")
 
 
 def name_rows(axes: Any, names: Sequence[str]) -> None:
-    """Names down the left side, the first on top."""
-    axes.set_yticks(range(len(names)), [word_of(name) for name in names], color=LIGHT["ink"])
+    """Write names down the left side, the first on top."""
+    axes.set_yticks(range(len(names)), [two_lines(word_of(name)) for name in names], color=LIGHT["ink"])
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.spines["left"].set_visible(False)
 
 
+def two_lines(text: str, longest: int = LONGEST_NAME) -> str:
+    """Return a long text as two lines; where they are too long as well, the middle is left out."""
+    if len(text) <= longest or "\n" in text:
+        return text
+    inside = list(enumerate(text))[1:-1]
+    breaks = [at + 1 for at, letter in inside if letter == " "]
+    breaks = breaks or [at + 1 for at, letter in inside if letter in "-_/,:"]
+    at = min(breaks, key=lambda place: abs(place - len(text) / 2), default=len(text) // 2)
+    first, second = text[:at].rstrip(), text[at:].lstrip()
+    first = first if len(first) <= longest else f"{first[: longest - 1]}…"
+    return f"{first}\n{second if len(second) <= longest else '…' + second[1 - longest :]}"
+
+
+def whole(values: Iterable[object]) -> bool:
+    """Return True if all values are whole numbers: counts, whose axes have no fractional ticks."""
+    return all(isinstance(value, int | float) and float(value).is_integer() for value in values)
+
+
 def thousands(value: float, _position: int = 0) -> str:
-    """A tick's number as we write numbers: 12,000, not 12000 and not 1.2e4."""
+    """Return the number of a tick with thousands separators, never in scientific notation."""
     return f"{value:,.10g}".replace("-", "\u2212")

@@ -1,21 +1,24 @@
-"""Scores with their intervals, and whether scores mean what they say."""
+"""Scores with their confidence intervals, and reliability diagrams."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from deadpan.figures.figure import Figure, check_not_empty, clean, name_rows
+from deadpan.figures.figure import Figure, check_not_empty, clean, name_rows, thousands, two_lines
 from deadpan.page.numbers import digits, score
 from deadpan.page.table import Table
 from deadpan.palette import LIGHT
 from deadpan.stats import Bin, Interval, wilson
 
+LONGEST_LABEL = 44
+"""Letters of one line below a plot whose rows have names of the greatest length."""
+
 
 def whiskers(
     title: str, scores: Mapping[str, Interval], *, unit: str, mark: tuple[str, float] | None = None
 ) -> Figure:
-    """Scores with their intervals, one a row. `mark` is a line to compare with: ("chance", 0.5)."""
+    """Draw scores with their intervals, one per row. `mark` is a reference line: ("chance", 0.5)."""
     check_not_empty(scores, title)
     names = list(scores)
     decimals = digits(scores.values())
@@ -26,8 +29,8 @@ def whiskers(
             _reference(axes, *mark)
         for place, interval in enumerate(scores.values()):
             shown = "undefined" if interval.value is None else score(interval, decimals)
-            words = f"{shown}\u2003n = {interval.n:,}"  # SVG would make one space of two
-            axes.annotate(words, (1.02, place), xycoords=("axes fraction", "data"), va="center", fontsize=9)
+            text = f"{shown}\u2003n = {interval.n:,}"  # SVG collapses two plain spaces
+            axes.annotate(text, (1.02, place), xycoords=("axes fraction", "data"), va="center", fontsize=9)
             if interval.value is None:
                 continue
             if interval.low is not None and interval.high is not None:
@@ -35,10 +38,12 @@ def whiskers(
             axes.plot([interval.value], [place], "o", color=LIGHT["ink"], markersize=5.5)
         name_rows(axes, names)
         axes.grid(axis="x")
-        axes.set_xlabel(f"{clean(unit)}, {_level(scores.values())} % interval", loc="left")
+        label = f"{clean(unit)}, {_level(scores.values())} % confidence interval"
+        axes.set_xlabel(two_lines(label, LONGEST_LABEL), loc="left")
 
     table = Table(("", unit, "n"), tuple((name, s, s.n) for name, s in scores.items()))
-    return Figure(title, table, 0.85 + 0.32 * len(names), paint)
+    row = 0.44 if any("\n" in two_lines(name) for name in names) else 0.32
+    return Figure(title, table, 0.95 + row * len(names), paint)
 
 
 def _reference(axes: Any, word: str, value: float) -> None:
@@ -54,28 +59,32 @@ def _level(intervals: Iterable[Interval]) -> str:
 
 
 def reliability(title: str, bins: Sequence[Bin]) -> Figure:
-    """Whether scores mean what they say: of those scored 0.8, are 80 % sarcastic? And how many there are."""
+    """Draw a reliability diagram: the share sarcastic by score, and the number of examples below it."""
     check_not_empty(bins, title)
     shares = [wilson(round(b.share_sarcastic * b.n), b.n) for b in bins]
 
     def paint(drawing: Any) -> None:
+        from matplotlib.ticker import MaxNLocator
+
         axes, below = drawing.subplots(2, 1, sharex=True, height_ratios=(4, 1))
         axes.plot([0, 1], [0, 1], color=LIGHT["muted"], linewidth=1, linestyle=(0, (4, 3)))
         axes.text(
-            0.06, 0.085, "scores mean what they say", rotation=45, rotation_mode="anchor",
-            transform_rotates_text=True, color=LIGHT["muted"], fontsize=9,
+            0.99, 0.03, "dashed: perfect calibration", transform=axes.transAxes, ha="right",
+            color=LIGHT["muted"], fontsize=9,
         )  # fmt: skip
         for b, share in zip(bins, shares, strict=True):
             axes.plot([b.mean_score] * 2, [share.low, share.high], color=LIGHT["mark"], linewidth=1.4)
         middles, truths = [b.mean_score for b in bins], [b.share_sarcastic for b in bins]
         axes.plot(middles, truths, "o-", color=LIGHT["ink"], linewidth=1, markersize=5.5)
         axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-        axes.set_ylabel("share that is sarcastic")
+        axes.set_ylabel("share sarcastic")
         axes.grid()
         below.bar([b.low for b in bins], [b.n for b in bins], [b.high - b.low for b in bins],
                   align="edge", color=LIGHT["rule"], edgecolor=LIGHT["ground"])  # fmt: skip
         below.set_ylabel("n")
-        below.set_xlabel("score, 0 sincere to 1 sarcastic; 95 % interval of each share", loc="left")
+        below.yaxis.set_major_locator(MaxNLocator(3, integer=True))
+        below.yaxis.set_major_formatter(thousands)
+        below.set_xlabel("score, 0 sincere to 1 sarcastic; lines: 95 % confidence interval", loc="left")
 
     rows = [(b.low, b.high, b.mean_score, share, b.n) for b, share in zip(bins, shares, strict=True)]
     return Figure(

@@ -1,33 +1,60 @@
 """One way to call a language model: any OpenAI-compatible endpoint, or the embedded one.
 
-Importing this is cheap: the SDK is imported with the first call that is not answered by the cache.
+`complete` asks once. A `Client` adds, for many calls: a limit on concurrency, a budget, a cache, a journal
+that lets a killed run resume without repeating a call, bounded retries and a circuit breaker. `ask` repeats a
+question until the answer can be read. Importing this is cheap: the SDK is imported with the first call.
 """
 
 from __future__ import annotations
 
-from deadpan.llm.budget import CostLimit
+from deadpan.llm.asking import CALL_FAILED, Outcome, Unreadable, ask
+from deadpan.llm.budget import Budget, CostLimit
+from deadpan.llm.calls import CallRecord, read_calls
 from deadpan.llm.client import Client, acomplete, complete
-from deadpan.llm.embedded import Server, embedded_server
+from deadpan.llm.embedded import EmbeddedServer, embedded_server
+from deadpan.llm.endpoint import Answer
 from deadpan.llm.messages import Message, Messages, Reply, StopReason, Usage, assistant, system, user
 from deadpan.llm.prices import Price, find_price
-from deadpan.llm.settings import Settings
+from deadpan.llm.retries import HOPELESS, Backoff, Breaker, Denied, Failed, Unavailable, Unreachable
+from deadpan.llm.settings import DEFAULT_MODEL, EMBEDDED_PREFIX, LLMSettings, default_model
+from deadpan.llm.transport import HttpTransport, Transport
 
 __all__ = [
+    "CALL_FAILED",
+    "DEFAULT_MODEL",
+    "EMBEDDED_PREFIX",
+    "HOPELESS",
+    "Answer",
+    "Backoff",
+    "Breaker",
+    "Budget",
+    "CallRecord",
     "Client",
     "CostLimit",
+    "Denied",
+    "EmbeddedServer",
+    "Failed",
+    "HttpTransport",
+    "LLMSettings",
     "Message",
     "Messages",
+    "Outcome",
     "Price",
     "Reply",
-    "Server",
-    "Settings",
     "StopReason",
+    "Transport",
+    "Unavailable",
+    "Unreachable",
+    "Unreadable",
     "Usage",
     "acomplete",
+    "ask",
     "assistant",
     "complete",
+    "default_model",
     "embedded_server",
     "find_price",
+    "read_calls",
     "system",
     "user",
 ]

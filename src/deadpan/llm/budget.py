@@ -1,4 +1,4 @@
-"""Money: what was spent, what is being spent, and the line that is not crossed."""
+"""A limit on money: what was spent, what calls in flight may still cost, and the line not to cross."""
 
 from __future__ import annotations
 
@@ -10,49 +10,50 @@ from deadpan.errors import DeadpanError
 
 
 class CostLimit(DeadpanError):
-    """The next call could go past max_cost, so it was not made."""
+    """The next call could exceed max_cost, so it was not made."""
 
 
 class Budget:
-    """What a Client spends, across all its calls. Lives on one event loop, so it needs no lock.
+    """Money that one or more Clients may spend together. Lives on one event loop, so it needs no lock.
 
-    A call sets aside what it could cost at most and gives back the rest when it ends. One that does not
-    fit beside the calls in flight waits for them; one that would not fit alone is refused.
+    A call reserves what it could cost at most and returns the rest when it ends. A call that does not fit
+    beside the calls in flight waits for them; one that would not fit alone is refused. `spent` starts with
+    what earlier starts of the run have paid (`Journal.paid`).
     """
 
-    def __init__(self, limit: float | None) -> None:
+    def __init__(self, limit: float | None, spent: float = 0.0) -> None:
         self.limit = limit
-        self.spent = 0.0
-        self._aside: list[float] = []
+        self.spent = spent
+        self._reserved: list[float] = []
         self._waiting: list[asyncio.Future[None]] = []
 
     @asynccontextmanager
-    async def room(self, estimate: float) -> AsyncIterator[Callable[[float], None]]:
-        """Set `estimate` aside for the length of a call, which reports what it really cost."""
+    async def reserve(self, estimate: float) -> AsyncIterator[Callable[[float], None]]:
+        """Reserve `estimate` dollars for one call; yield a function to report what it really cost."""
         while not self._fits(estimate):
             turn = asyncio.get_running_loop().create_future()
             self._waiting.append(turn)
             await turn
-        self._aside.append(estimate)
+        self._reserved.append(estimate)
         try:
             yield self._charge
         finally:
-            self._aside.remove(estimate)
+            self._reserved.remove(estimate)
             self._wake()
 
     def _charge(self, cost: float) -> None:
         self.spent += cost
 
     def _wake(self) -> None:
-        """Let all who wait look again; who was cancelled meanwhile has nothing to look for."""
+        """Let every waiting call check again; skip those that were cancelled."""
         waiting, self._waiting = self._waiting, []
         for turn in waiting:
             if not turn.done():
                 turn.set_result(None)
 
     def _fits(self, estimate: float) -> bool:
-        """Whether a call fits beside those in flight; an error if it would not fit without them."""
-        if self.limit is None or self.spent + sum(self._aside) + estimate <= self.limit:
+        """Return whether a call fits beside those in flight; raise if it would not fit even without them."""
+        if self.limit is None or self.spent + sum(self._reserved) + estimate <= self.limit:
             return True
         if self.spent + estimate > self.limit:
             raise CostLimit(

@@ -1,4 +1,4 @@
-"""Answers kept on disk, each under a name made of everything that shaped it."""
+"""A cache of answers on disk, each under a key made of everything that shapes it."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from pathlib import Path
 from typing import Any, get_args
 
 from deadpan.llm.messages import Message, Reply, StopReason, Usage
-from deadpan.llm.settings import Settings
+from deadpan.llm.settings import LLMSettings
 from deadpan.models import cache_root
 
 log = logging.getLogger(__name__)
 
 FORMAT = 1
-KEPT = ("stop", "max_tokens")
-"""Answers worth keeping: whole ones, and ones cut at our own limit, which is part of the key. A refusal or a
-provider's hiccup may go otherwise next time."""
+CACHED = ("stop", "max_tokens")
+"""Answers worth caching: complete ones, and ones cut off at max_tokens, which is part of the key. A refusal
+or a provider's fault may not happen again."""
 
 
-def cache_key(identity: str, settings: Settings, messages: Sequence[Message], replicate: int) -> str:
-    """A name for an answer. `identity` says which server, or which weights, would give it."""
+def cache_key(identity: str, settings: LLMSettings, messages: Sequence[Message], replicate: int) -> str:
+    """Return the key of an answer. `identity` says which server, or which weights, give it."""
     parts = {
         "format": FORMAT,
         "model": settings.model,
@@ -40,14 +40,14 @@ def cache_key(identity: str, settings: Settings, messages: Sequence[Message], re
 
 
 class Cache:
-    """One small file an answer. A file that is damaged is one that is not there."""
+    """One small file per answer. A damaged file counts as absent."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder if folder is not None else cache_root() / "llm"
         self._complained = False
 
     def get(self, key: str) -> Reply | None:
-        """The answer kept under a key, if it is there and sound."""
+        """Return the answer under a key, or None if it is absent or damaged."""
         try:
             entry = json.loads(self._path(key).read_bytes())
             if entry["check"] != _check(key, entry["reply"]):
@@ -57,8 +57,8 @@ class Cache:
             return None
 
     def put(self, key: str, reply: Reply) -> None:
-        """Keep an answer. A disk that is full must not cost an answer that was paid for."""
-        if reply.stop_reason not in KEPT or not reply.text.strip():
+        """Cache an answer. A full disk is logged once and loses no answer that was paid for."""
+        if reply.stop_reason not in CACHED or not reply.text.strip():
             return
         value = dataclasses.asdict(dataclasses.replace(reply, cached=False))
         path = self._path(key)
@@ -66,7 +66,7 @@ class Cache:
         try:
             try:
                 _write(path, text)
-            except FileNotFoundError:  # the first answer in its folder
+            except FileNotFoundError:  # the first answer in this folder
                 path.parent.mkdir(parents=True, exist_ok=True)
                 _write(path, text)
         except OSError as bad:
@@ -79,7 +79,7 @@ class Cache:
 
 
 def _write(path: Path, text: str) -> None:
-    """Under a name of its own first: threads and processes may keep the same answer at the same time."""
+    """Write under a temporary name first: threads and processes may cache the same answer at once."""
     temporary = path.with_name(f".{os.getpid()}-{threading.get_ident()}-{path.stem[:16]}.tmp")
     try:
         temporary.write_text(text, encoding="ascii")
@@ -91,7 +91,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _check(key: str, value: Any) -> str:
-    """Ties an answer to its key, so that neither a flipped bit nor a file that was moved passes."""
+    """Return a checksum of an answer and its key: a flipped bit or a moved file does not pass."""
     canonical = json.dumps([key, value], sort_keys=True)
     return hashlib.blake2b(canonical.encode("ascii"), digest_size=16).hexdigest()
 

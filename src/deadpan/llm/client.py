@@ -1,98 +1,152 @@
-"""Calls to a language model: cached, retried, bounded in number and in cost."""
+"""Calls to a language model: cached, journaled, retried, and limited in number and in cost."""
 
 from __future__ import annotations
 
 import asyncio
 import atexit
+import dataclasses
 import os
 import threading
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from deadpan.errors import ConfigError, DeadpanError, ModelError
-from deadpan.llm import embedded
+from deadpan.journal import Journal
 from deadpan.llm.budget import Budget
 from deadpan.llm.cache import Cache, cache_key
-from deadpan.llm.endpoint import Answer, Endpoint, ask, connect, find_endpoint, find_url, request_body
+from deadpan.llm.calls import CallRecord, call_key, find_call, now, record_call
+from deadpan.llm.endpoint import Answer
 from deadpan.llm.loop import background, run, submit
 from deadpan.llm.messages import Message, Messages, Reply, conversation
-from deadpan.llm.prices import find_price
-from deadpan.llm.retries import Backoff, Failed
-from deadpan.llm.settings import Settings
-
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI
+from deadpan.llm.prices import Price, find_price
+from deadpan.llm.retries import NOTHING, Backoff, Breaker, Failed, Silent
+from deadpan.llm.settings import LLMSettings
+from deadpan.llm.structured import choice_probabilities, unwrap
+from deadpan.llm.transport import HttpTransport, Transport
 
 T = TypeVar("T")
 OnReply = Callable[[int, Reply], None]
 FIXED = frozenset({"concurrency", "max_cost"})
+EMPTY_RETRIES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """One call: its messages, its settings, and what tells it from others."""
+
+    messages: list[Message]
+    settings: LLMSettings
+    replicate: int
+    tag: str
+
+    def record(self, **result: Any) -> CallRecord:
+        return CallRecord(self.tag, self.replicate, at=now(), **result)
 
 
 class Client:
     """One set of settings, one budget, one limit on calls at a time. Safe to share between threads.
 
-    Randomness and time are arguments, so that a test of the waiting does not wait.
+    - `journal`: keeps what was sent and returned; a call it holds is answered from it and never made again.
+    - `budget`: share one between clients that spend together; else the client has its own, which starts with
+      what the journal says was paid.
+    - `breaker`: raises `Unavailable` after several failed calls in a row.
+    - `transport`: makes the attempts; HTTP to an OpenAI-compatible server unless given.
+    - `backoff`, `sleep`, `clock`: time and randomness, as arguments for tests.
     """
 
     def __init__(
         self,
-        settings: Settings | None = None,
+        settings: LLMSettings | None = None,
         *,
         cache: Cache | None = None,
+        journal: Journal | None = None,
+        budget: Budget | None = None,
+        breaker: Breaker | None = None,
+        transport: Transport | None = None,
         backoff: Backoff | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        self.settings = settings or Settings()
-        self.cache = cache or Cache()
-        self.backoff = backoff or Backoff()
+        self.settings = _settings(settings)
+        if journal is not None and not isinstance(journal, Journal):
+            raise ConfigError(f"journal is {journal!r}: pass an open journal, Journal(path)")
+        if budget is not None and not isinstance(budget, Budget):
+            raise ConfigError(f"budget is {budget!r}: pass a Budget, or LLMSettings(max_cost=...)")
+        self.cache = Cache() if cache is None else cache
+        self.journal = journal
+        spent = journal.paid if journal else 0.0
+        self.budget = Budget(self.settings.max_cost, spent=spent) if budget is None else budget
+        self.breaker = Breaker() if breaker is None else breaker
+        self.transport = HttpTransport() if transport is None else transport
+        self.backoff = Backoff() if backoff is None else backoff
+        self.retried: Counter[str] = Counter()
+        """Reasons of the retries made by this client."""
+        self.unsupported: set[str] = set()
+        """Parameters that the server does not take and that were therefore not sent."""
         self._sleep = sleep
         self._clock = clock
         # The embedded model answers one at a time: more at once would only wait there, and time out.
-        self._slots = asyncio.Semaphore(1 if self.settings.embedded else self.settings.concurrency)
-        self._budget = Budget(self.settings.max_cost)
-        self._connections: dict[Endpoint, AsyncOpenAI] = {}
+        self._slots = {True: asyncio.Semaphore(1), False: asyncio.Semaphore(self.settings.concurrency)}
+
+    def __repr__(self) -> str:
+        limit = "" if self.budget.limit is None else f" of ${self.budget.limit:.2f}"
+        return f"<Client {self.settings.model}: ${self.spent:.4f}{limit} spent>"
 
     @property
     def spent(self) -> float:
-        """US dollars spent by this client, answers from the cache not counted."""
-        return self._budget.spent
+        """US dollars spent on this client's budget; with a journal, earlier starts of the run included."""
+        return self.budget.spent
 
-    def complete(self, messages: Messages, replicate: int = 0, **changes: Any) -> Reply:
-        """One answer; `changes` are settings for this call alone, such as max_tokens."""
-        return run(self._complete(messages, replicate, self._changed(changes)))
+    def check(self, *others: LLMSettings) -> None:
+        """Raise what would stop the first call, before any work: a missing key, an unknown price."""
+        for settings in others or (self.settings,):
+            self.transport.check(settings)
+            self._price(settings)
 
-    async def acomplete(self, messages: Messages, replicate: int = 0, **changes: Any) -> Reply:
-        """The same, awaited on any event loop."""
-        return await _awaited(self._complete(messages, replicate, self._changed(changes)))
+    def complete(self, messages: Messages, replicate: int = 0, **options: Any) -> Reply:
+        """Return one answer. `options` are settings for this call alone, such as max_tokens, and
+
+        - `settings`: other LLMSettings for this call; the client's concurrency and max_cost still hold;
+        - `tag`: a name for what is asked, kept in the journal; calls with different tags are different calls.
+        """
+        return run(self._complete(self._call(messages, replicate, options)))
+
+    async def acomplete(self, messages: Messages, replicate: int = 0, **options: Any) -> Reply:
+        """Return one answer, awaited on any event loop."""
+        return await _awaited(self._complete(self._call(messages, replicate, options)))
 
     def complete_many(
-        self, many: Sequence[Messages], replicate: int = 0, *, on_reply: OnReply | None = None, **changes: Any
+        self, many: Sequence[Messages], replicate: int = 0, *, on_reply: OnReply | None = None, **options: Any
     ) -> list[Reply]:
-        """Answers to many, in order; `on_reply` hears of each as it comes, on another thread.
+        """Return many answers, in order. `on_reply` is called with each as it arrives, on another thread.
 
-        After an error no call is begun, those under way end and are cached, and then it is raised.
+        After an error no call is started, those in flight end and are cached, and then it is raised.
         """
-        return run(self._all(many, replicate, self._changed(changes), on_reply))
+        return run(self._all(many, replicate, options, on_reply))
 
     async def acomplete_many(
-        self, many: Sequence[Messages], replicate: int = 0, *, on_reply: OnReply | None = None, **changes: Any
+        self, many: Sequence[Messages], replicate: int = 0, *, on_reply: OnReply | None = None, **options: Any
     ) -> list[Reply]:
-        """The same, awaited on any event loop."""
-        return await _awaited(self._all(many, replicate, self._changed(changes), on_reply))
+        """Return many answers, awaited on any event loop."""
+        return await _awaited(self._all(many, replicate, options, on_reply))
 
     def try_many(
-        self, many: Sequence[Messages], replicate: int = 0, *, on_reply: OnReply | None = None, **changes: Any
+        self, many: Sequence[Messages], replicate: int = 0, *, on_reply: OnReply | None = None, **options: Any
     ) -> list[Reply | DeadpanError]:
-        """The same with every call made: an error stands in the place of its answer."""
-        return run(self._many(many, replicate, self._changed(changes), on_reply, stop=False))
+        """Make every call; in place of an answer that failed stands its error."""
+        return run(self._many(many, replicate, options, on_reply, stop=False))
 
     def close(self) -> None:
         """Close the connections; a later call opens them again."""
-        if self._connections:
-            run(self._close())
+        run(self.transport.close())
+
+    async def aclose(self) -> None:
+        """Close the connections, awaited on any event loop."""
+        await _awaited(self.transport.close())
 
     def __enter__(self) -> Self:
         return self
@@ -104,69 +158,115 @@ class Client:
 
     # ------------------------------------------------------------ on the background loop
 
-    async def _complete(self, messages: Messages, replicate: int, settings: Settings) -> Reply:
-        turns = conversation(messages)
-        source = embedded.identity(settings.embedded) if settings.embedded else find_url(settings)
-        key = cache_key(source, settings, turns, replicate)
-        if settings.cache and (known := self.cache.get(key)):
-            return known
-        price = find_price(settings)
-        if price is None and settings.max_cost is not None:
-            raise ConfigError(
-                f"max_cost cannot be kept, the price of {settings.model} is not known: "
-                f"give price = [input, output] in US dollars per million tokens"
-            )
-        estimate = price.estimate(turns, settings.max_tokens) if price else 0.0
-        async with self._slots, self._budget.room(estimate) as charge:
-            answer, seconds, retried = await self._persist(turns, replicate, settings)
+    async def _complete(self, call: _Call) -> Reply:
+        settings = call.settings
+        key = call_key(settings, call.messages, call.replicate, call.tag) if self.journal else ""
+        if self.journal and (record := find_call(self.journal, key)):
+            return self._chosen(record.reply(), settings)
+        cached_as = ""
+        if settings.cache:
+            identity = self.transport.identity(settings)
+            cached_as = cache_key(identity, settings, call.messages, call.replicate)
+            if known := self.cache.get(cached_as):
+                self._record(key, call, known)
+                return self._chosen(known, settings)
+        price = self._price(settings)
+        estimate = price.estimate(call.messages, settings.max_tokens) if price else 0.0
+        async with self._slots[bool(settings.embedded)], self.budget.reserve(estimate) as charge:
+            answer, seconds, retried = await self._attempts(key, call)
             cost = price.cost(answer.usage) if price and answer.usage else None
             if settings.embedded:
                 cost = 0.0
             refused = answer.usage is None and answer.stop_reason == "content_filter"
-            charge(0.0 if refused else estimate if cost is None else cost)
-        reply = Reply(
-            answer.text, answer.stop_reason, answer.usage, cost, seconds, answer.model, False, retried
-        )
-        if settings.cache:
-            self.cache.put(key, reply)
-        return reply
+            paid = 0.0 if refused else estimate if cost is None else cost
+            charge(paid)
+            reply = Reply(
+                answer.text,
+                answer.stop_reason,
+                answer.usage,
+                cost,
+                seconds,
+                answer.model,
+                False,
+                retried,
+                answer.unsupported,
+                answer.first_tokens,
+            )
+            self._record(key, call, reply, answer, paid)
+        if cached_as:
+            self.cache.put(cached_as, reply)
+        return self._chosen(reply, settings)
 
-    async def _persist(
-        self, turns: list[Message], replicate: int, settings: Settings
-    ) -> tuple[Answer, float, tuple[str, ...]]:
-        """Ask until answered or out of attempts."""
+    async def _attempts(self, key: str, call: _Call) -> tuple[Answer, float, tuple[str, ...]]:
+        """Make attempts until one is answered or none is left."""
         retried: list[str] = []
         while True:
-            endpoint = await self._endpoint(settings)
-            body = request_body(endpoint, settings, turns, replicate)
-            connection = self._connection(endpoint, settings)
+            self.breaker.check()
             started = self._clock()
             try:
-                answer = await ask(connection, endpoint, body, settings.timeout)
+                answer = await self.transport.send(call.messages, call.settings, call.replicate)
+                self._heard(answer)
+                self.unsupported.update(answer.unsupported)
                 return answer, self._clock() - started, tuple(retried)
-            except Failed as failure:
-                if len(retried) >= settings.retries:
-                    raise ModelError(_gave_up(endpoint, len(retried) + 1, failure)) from None
-                await self._sleep(self.backoff.wait(len(retried), failure))
-                retried.append(failure.reason)
+            except Failed as failed:
+                self._record_failure(key, call, failed, self._clock() - started)
+                retries = call.settings.retries
+                if len(retried) >= (retries if failed.most is None else min(failed.most, retries)):
+                    gave_up = _gave_up(call, len(retried) + 1, failed, self.breaker.heard)
+                    raise self.breaker.failed(gave_up) from None
+                await self._sleep(self.backoff.wait(len(retried), failed))
+                retried.append(failed.reason)
+                self.retried[failed.reason] += 1
+            except ModelError as bad:
+                raise self.breaker.failed(bad) from None
 
-    async def _endpoint(self, settings: Settings) -> Endpoint:
-        """Looked up for every attempt: an embedded server that crashed is started anew."""
-        if not settings.embedded:
-            return find_endpoint(settings)
-        server = await asyncio.to_thread(embedded.embedded_server, settings.embedded, settings.threads)
-        return Endpoint(server.url, server.key, server.name)
+    def _heard(self, answer: Answer) -> None:
+        """Count an answer; an empty one of a model that has never said anything is a failed attempt."""
+        if not (answer.text.strip() or self.breaker.heard) and answer.stop_reason in ("stop", "other"):
+            failed = Failed("empty", "an empty answer", most=EMPTY_RETRIES)
+            failed.request = answer.request
+            raise failed
+        self.breaker.succeeded()
 
-    def _connection(self, endpoint: Endpoint, settings: Settings) -> AsyncOpenAI:
-        if endpoint not in self._connections:
-            self._connections[endpoint] = connect(endpoint, settings.timeout)
-        return self._connections[endpoint]
+    def _price(self, settings: LLMSettings) -> Price | None:
+        """Return the price of a model; an unknown one cannot be kept within a limit."""
+        price = find_price(settings)
+        if price is None and self.budget.limit is not None:
+            raise ConfigError(
+                f"max_cost cannot be kept, the price of {settings.model} is not known: "
+                f"give price = [input, output] in US dollars per million tokens"
+            )
+        return price
+
+    def _record(
+        self, key: str, call: _Call, reply: Reply, answer: Answer | None = None, paid: float = 0.0
+    ) -> None:
+        """Add an answered call to the journal; one from the cache was not sent."""
+        if self.journal:
+            request = answer.request if answer else {}
+            made = CallRecord.of(reply, tag=call.tag, replicate=call.replicate, request=request)
+            record_call(self.journal, key, made, paid)
+
+    def _record_failure(self, key: str, call: _Call, failed: Failed, seconds: float) -> None:
+        if self.journal:
+            result = {"request": failed.request, "error": str(failed)[:300], "seconds": round(seconds, 4)}
+            record_call(self.journal, key, call.record(**result))
+
+    @staticmethod
+    def _chosen(reply: Reply, settings: LLMSettings) -> Reply:
+        """Take a choice out of its JSON; one letter that filled the limit of one token is complete."""
+        if not settings.choices:
+            return reply
+        text = unwrap(reply.text, settings.choices)
+        stop = "stop" if text in settings.choices and reply.stop_reason == "max_tokens" else reply.stop_reason
+        likely = choice_probabilities(settings.choices, reply.first_tokens)
+        return dataclasses.replace(reply, text=text, stop_reason=stop, probabilities=likely)
 
     async def _all(
-        self, many: Sequence[Messages], replicate: int, settings: Settings, on_reply: OnReply | None
+        self, many: Sequence[Messages], replicate: int, options: dict[str, Any], on_reply: OnReply | None
     ) -> list[Reply]:
         replies: list[Reply] = []
-        for result in await self._many(many, replicate, settings, on_reply, stop=True):
+        for result in await self._many(many, replicate, options, on_reply, stop=True):
             if isinstance(result, DeadpanError):
                 raise result
             replies.append(result)
@@ -176,11 +276,11 @@ class Client:
         self,
         many: Sequence[Messages],
         replicate: int,
-        settings: Settings,
+        options: dict[str, Any],
         on_reply: OnReply | None,
         stop: bool,
     ) -> list[Reply | DeadpanError]:
-        """A few workers take the messages in turn, so that an error can leave the rest untouched."""
+        """Let a few workers take the messages in turn, so that an error can leave the rest unasked."""
         results: dict[int, Reply | DeadpanError] = {}
         waiting = iter(range(len(many)))
         failed = False
@@ -189,7 +289,8 @@ class Client:
             nonlocal failed
             for place in waiting:
                 try:
-                    reply = results[place] = await self._complete(many[place], replicate, settings)
+                    call = self._call(many[place], replicate, options)
+                    reply = results[place] = await self._complete(call)
                 except DeadpanError as bad:
                     results[place] = bad
                     failed = True
@@ -204,34 +305,48 @@ class Client:
                 group.create_task(work())
         return [results[place] for place in sorted(results)]
 
-    async def _close(self) -> None:
-        connections, self._connections = self._connections, {}
-        for connection in connections.values():
-            await connection.close()
-
-    def _changed(self, changes: dict[str, Any]) -> Settings:
+    def _call(self, messages: Messages, replicate: int, options: dict[str, Any]) -> _Call:
+        changes = dict(options)
+        settings = changes.pop("settings", None) or self.settings
+        tag = str(changes.pop("tag", ""))
         if fixed := FIXED & changes.keys():
             raise ConfigError(f"{min(fixed)} is set when a Client is made, not for one call")
-        return self.settings.changed(**changes)
+        return _Call(conversation(messages), settings.changed(**changes), replicate, tag)
 
 
 # ---------------------------------------------------------------- without a Client
 
-_shared: dict[tuple[int, Settings], Client] = {}
+_shared: dict[tuple[int, LLMSettings], Client] = {}
 _shared_lock = threading.Lock()
 
 
-def complete(messages: Messages, settings: Settings | None = None, replicate: int = 0) -> Reply:
-    """One answer. Calls with equal settings share a Client, and so its budget and its connections."""
-    return _client(settings or Settings()).complete(messages, replicate)
+def complete(messages: Messages, settings: LLMSettings | None = None, replicate: int = 0) -> Reply:
+    """Return one answer of a language model.
+
+    `messages` is a text, or a list of {"role": ..., "content": ...}. `settings` names the model and how it
+    samples; without them the embedded model answers. Another `replicate` is another answer to the same
+    question. Calls with equal settings share a Client, and so its budget and connections.
+
+    complete("Is this sarcastic? Lovely weather.", LLMSettings(model="gpt-4o-mini")).text
+    """
+    return _client(_settings(settings)).complete(messages, replicate)
 
 
-async def acomplete(messages: Messages, settings: Settings | None = None, replicate: int = 0) -> Reply:
-    """The same, awaited on any event loop."""
-    return await _client(settings or Settings()).acomplete(messages, replicate)
+async def acomplete(messages: Messages, settings: LLMSettings | None = None, replicate: int = 0) -> Reply:
+    """Return one answer, awaited on any event loop."""
+    return await _client(_settings(settings)).acomplete(messages, replicate)
 
 
-def _client(settings: Settings) -> Client:
+def _settings(settings: object) -> LLMSettings:
+    """Return the settings, or the defaults for None; anything else is an error with the cure."""
+    if settings is None:
+        return LLMSettings()
+    if not isinstance(settings, LLMSettings):
+        raise ConfigError(f"settings must be LLMSettings, got {settings!r}: pass LLMSettings(model=NAME)")
+    return settings
+
+
+def _client(settings: LLMSettings) -> Client:
     own = (os.getpid(), settings)  # a forked child shares no connection with its parent
     with _shared_lock:
         if not _shared:
@@ -255,9 +370,17 @@ async def _awaited(work: Coroutine[Any, Any, T]) -> T:
     return await asyncio.wrap_future(submit(work))
 
 
-def _gave_up(endpoint: Endpoint, attempts: int, failure: Failed) -> str:
+def _gave_up(call: _Call, attempts: int, failed: Failed, heard: bool) -> ModelError:
+    if failed.final is not None:
+        return failed.final
     tries = "1 attempt" if attempts == 1 else f"{attempts} attempts"
-    return (
-        f"{endpoint.model} at {endpoint.url or 'the API'} did not answer in {tries} (last: {failure}): "
+    model, server = call.settings.model, call.settings.base_url or "its server"
+    if failed.reason in NOTHING and not heard:
+        return Silent(
+            f"{model} at {server} returned nothing in {tries} ({failed}): "
+            f"check that a chat model of this name answers there"
+        )
+    return ModelError(
+        f"{model} at {server} did not answer in {tries} (last: {failed}): "
         f"check the server, or raise retries or timeout"
     )

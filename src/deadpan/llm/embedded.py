@@ -1,4 +1,4 @@
-"""The embedded language model: its own server, on loopback, started on first use and ended with us."""
+"""The embedded language model: a server on loopback, started on first use and ended with this process."""
 
 from __future__ import annotations
 
@@ -22,12 +22,11 @@ from deadpan.registry import unknown
 
 CONTEXT = 4_096
 START_SECONDS = 120.0
-GGUF = ".gguf"
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
-    """Where the model answers. The key keeps other users of the machine out."""
+class EmbeddedServer:
+    """A running server of an embedded model. Its key keeps other users of the machine out."""
 
     name: str
     url: str
@@ -36,11 +35,11 @@ class Server:
 
     @property
     def alive(self) -> bool:
-        """It has not ended or crashed."""
+        """Return True while the process is running."""
         return self.process.poll() is None
 
     def stop(self) -> None:
-        """End it now. It would end by itself with this process, however that ends."""
+        """End the server now. It also ends by itself with this process, however that ends."""
         self.process.kill()
         self.process.wait()
         for pipe in (self.process.stdin, self.process.stdout):
@@ -49,11 +48,14 @@ class Server:
 
 
 _lock = threading.Lock()
-_running: dict[tuple[str, int, int], Server] = {}
+_running: dict[tuple[str, int, int], EmbeddedServer] = {}
 
 
-def embedded_server(name: str, threads: int = 1) -> Server:
-    """The server of an embedded model, started if it is not running; one a process and model."""
+def embedded_server(name: str, threads: int = 0) -> EmbeddedServer:
+    """Return the server of an embedded model, started if needed; one per process and model.
+
+    Without `threads` it gets one per core that is idle when it starts.
+    """
     slot = (name, threads, os.getpid())  # a forked child starts its own
     with _lock:
         server = _running.get(slot)
@@ -61,41 +63,44 @@ def embedded_server(name: str, threads: int = 1) -> Server:
             return server
         if server is not None:
             server.stop()
-        fresh = _start(name, threads)
+        fresh = _start(name, threads or idle_cores())
         if not _running:
             atexit.register(stop_all)
         _running[slot] = fresh
         return fresh
 
 
+def idle_cores() -> int:
+    """Return how many cores other processes leave free, at least one."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    busy = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    return max(1, min(cores, round(cores - busy)))
+
+
 def stop_all() -> None:
-    """End the servers this process started."""
+    """End the servers that this process started."""
     with _lock:
         for slot in [slot for slot in _running if slot[2] == os.getpid()]:
             _running.pop(slot).stop()
 
 
 def weights_of(name: str) -> Path:
-    """The weights file of an embedded model."""
-    known = {key: model for key, model in models.MODELS.items() if _gguf(model)}
+    """Return the weights file of an embedded model."""
+    known = {key: model.gguf for key, model in models.MODELS.items() if model.gguf and model.chat}
     if name not in known:
         raise ConfigError(unknown("embedded model", name, known))
-    return models.path(name) / _gguf(known[name])
+    return models.path(name) / known[name]
 
 
 def identity(name: str) -> str:
-    """Which weights answer, for the key of a cached answer."""
+    """Return the name and version of the weights, a part of the cache's key."""
     return f"embedded:{name}-{models.find(name).version}"
 
 
-def _gguf(model: models.Model) -> str:
-    return next((file.name for file in model.files if file.name.endswith(GGUF)), "")
+def _start(name: str, threads: int) -> EmbeddedServer:
+    """Start the server process, send it its settings, wait for its address.
 
-
-def _start(name: str, threads: int) -> Server:
-    """Start the process, hand it its settings, wait for its address.
-
-    A process of its own: a crash in there is an error here and not our end, and its log stays its own.
+    It is a separate process, so that a crash in native code is an error here, and its log stays apart.
     """
     if importlib.util.find_spec("xllamacpp") is None:
         raise MissingExtra("xllamacpp", "llm")
@@ -116,10 +121,10 @@ def _start(name: str, threads: int) -> Server:
             raise
         finally:
             alarm.cancel()
-        server = Server(name, address, key, process)
+        server = EmbeddedServer(name, address, key, process)
         if not address:
             with suppress(subprocess.TimeoutExpired):
-                process.wait(timeout=1)  # so that the code is its own and not that of our kill
+                process.wait(timeout=1)  # so that the exit code is its own, not that of our kill
             server.stop()
             raise ModelError(
                 f"the server of {name} did not start (exit code {process.returncode}, {_tail(log)}): "
@@ -129,12 +134,12 @@ def _start(name: str, threads: int) -> Server:
 
 
 def _handshake(process: subprocess.Popen[bytes], order: dict[str, object]) -> str:
-    """Send the settings and read the address back; empty if it ended instead."""
+    """Send the settings and return the address; empty if the process ended instead."""
     assert process.stdin is not None
     assert process.stdout is not None
     try:
         process.stdin.write(json.dumps(order).encode() + b"\n")
-        process.stdin.flush()  # and left open: its end tells the server that we are gone
+        process.stdin.flush()  # and left open: when it closes, the server knows that we have ended
         line = process.stdout.readline()
         return str(json.loads(line)["url"]) if line else ""
     except (BrokenPipeError, ValueError, KeyError):

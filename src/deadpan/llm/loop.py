@@ -1,8 +1,8 @@
-"""One event loop in a thread of its own, on which every call to a language model runs.
+"""One event loop in a background thread, on which every call to a language model runs.
 
-So there is one way to call, not one for threads and one for asyncio: connections, the limit on
-concurrency and the money spent live in one place and need no locks, and a plain function works
-where a loop is already running, as in a notebook.
+It makes one implementation serve threads and asyncio alike: connections, the limit on concurrency and the
+budget live on one loop and need no locks, and a plain function works where a loop is already running, as in
+a notebook.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _owner = 0
 
 
 def background() -> asyncio.AbstractEventLoop:
-    """The loop, started on first need; a forked child has no thread of its parent's and gets its own."""
+    """Return the loop, started on first use; a forked child does not inherit the thread and gets its own."""
     global _loop, _thread, _owner
     with _lock:
         if _loop is None or _owner != os.getpid():
@@ -36,16 +36,16 @@ def background() -> asyncio.AbstractEventLoop:
 
 
 def submit(work: Coroutine[Any, Any, T]) -> Future[T]:
-    """Start work on the loop."""
+    """Start a coroutine on the loop and return its future."""
     return asyncio.run_coroutine_threadsafe(work, background())
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """Do work on the loop and wait for it; an interrupt here ends it there."""
+    """Run a coroutine on the loop and return its result; an interrupt here cancels it there."""
     loop = background()
     if _thread is threading.current_thread():
         work.close()
-        raise RuntimeError("a callback of a call cannot wait for another call: use the async form")
+        raise RuntimeError("a callback of a call cannot wait for another call: use the async functions")
     future = asyncio.run_coroutine_threadsafe(work, loop)
     try:
         return future.result()

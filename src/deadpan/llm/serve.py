@@ -1,7 +1,7 @@
-"""The process of the embedded model: run as a script by `embedded`, with nothing of deadpan imported.
+"""The server process of the embedded model, run as a script by `embedded`; it imports nothing of deadpan.
 
-Its settings come as one line of JSON on standard input, its address goes out as one line. It ends when
-standard input does, which the kernel sees to however the parent ends, kill -9 included.
+It reads its settings as one line of JSON from standard input and prints its address as one line. It ends when
+standard input closes, which the kernel does however the parent ends, kill -9 included.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ _IF_KNOWN = {
     "webui": False,
     "ui": False,
     "fit_params": False,
-    "cache_ram_mib": 256,  # of prompts it has read; as it comes, it grows to 8 GB in a long run
+    "cache_ram_mib": 256,  # for evaluated prompts; by default it grows to 8 GB in a long run
 }
-"""Settings that some versions of xllamacpp name otherwise or do not have."""
+"""Settings that some versions of xllamacpp lack or call by another name."""
 
 
 def serve() -> None:
-    """Load the weights, answer on loopback, end with the parent."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which may go on
+    """Load the weights, serve on loopback, end with the parent."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which may continue
     order = json.loads(sys.stdin.buffer.readline())
     answer = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # llama.cpp may write to standard output, which is for the address alone
+    os.dup2(2, 1)  # llama.cpp may write to standard output, which is only for the address
     import xllamacpp
 
     params = xllamacpp.CommonParams()
@@ -50,7 +50,7 @@ def serve() -> None:
     answer.close()
     while sys.stdin.buffer.read(4_096):
         pass
-    os._exit(0)  # no farewell of the native threads: nobody is left to wait for it
+    os._exit(0)  # without joining native threads, which may take seconds
 
 
 if __name__ == "__main__":

@@ -1,58 +1,79 @@
-"""How a language model is called: which one, how it samples, and how patient we are."""
+"""Settings of a call to a language model: which model, how it samples, limits on time and money."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from deadpan import models
 from deadpan.errors import ConfigError
 from deadpan.registry import unknown
 
-DEFAULT_MODEL = "embedded/smollm2-135m"
 EMBEDDED_PREFIX = "embedded/"
+DEFAULT_MODEL = "embedded/smollm2-135m"
+LARGER_MODEL = "embedded/qwen2.5-coder-1.5b"
+KEY_ENV = "OPENAI_API_KEY"
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """Everything about a call but its messages. What is None is left to the server."""
+def default_model() -> str:
+    """Return the larger embedded model if it has been pulled, else the small one."""
+    larger = LARGER_MODEL.removeprefix(EMBEDDED_PREFIX)
+    return LARGER_MODEL if larger in models.installed() else DEFAULT_MODEL
 
-    model: str = DEFAULT_MODEL
-    """`embedded/NAME`, or the name an endpoint knows; a leading `openai/` is taken off it."""
+
+@dataclass(frozen=True, slots=True, repr=False)
+class LLMSettings:
+    """Everything about a call except its messages. A value of None is not sent: the server decides."""
+
+    model: str = field(default_factory=default_model)
+    """`embedded/NAME`, `PROVIDER/NAME` (see `deadpan.llm.providers`), or a name that `base_url` knows."""
     base_url: str = ""
-    """Empty: $DEADPAN_LLM_URL, else $OPENAI_BASE_URL, else the SDK's own."""
-    key_env: str = "OPENAI_API_KEY"
-    """The environment variable that holds the key; empty for a server that needs none."""
+    """Empty: the provider's address; for OpenAI $DEADPAN_LLM_URL, $OPENAI_BASE_URL or the SDK's own."""
+    key_env: str = KEY_ENV
+    """The environment variable that holds the key, unless the provider has its own; empty: no key."""
     temperature: float | None = None
     top_p: float | None = None
     max_tokens: int | None = 512
     frequency_penalty: float | None = None
     stop: tuple[str, ...] = ()
     seed: int | None = None
-    """The server gets seed + replicate, so that replicates differ and each can be made again."""
+    """The server gets a seed drawn from this one, the prompt and the replicate: see `request_seed`."""
+    reasoning_effort: str | None = None
+    """The effort of a reasoning model: low, medium, high, or what else its server knows."""
+    schema: Mapping[str, Any] | None = field(default=None, hash=False)
+    """A JSON schema the answer must follow."""
+    choices: tuple[str, ...] = ()
+    """The only possible answers; a choice of one letter costs one token of the embedded model."""
+    probabilities: bool = False
+    """Also return how likely each choice was, from the server's log-probabilities of the first token."""
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    """Other fields of the request, such as reasoning_effort."""
+    """Other fields of the request, for arguments that one provider has."""
     timeout: float = 120.0
     """Seconds for one attempt, from sending to the last byte."""
     retries: int = 5
     concurrency: int = 8
-    """Calls at a time; the embedded model takes one at a time whatever this says."""
+    """Calls at a time; the embedded model always takes one at a time."""
     max_cost: float | None = None
-    """US dollars a Client may spend; the call that could go past it is not made."""
+    """US dollars a Client may spend; a call that could exceed it is not made."""
     price: tuple[float, float] | None = None
     """US dollars per million input and output tokens, for a model prices.toml does not have."""
     cache: bool = True
-    threads: int = 1
-    """Of the embedded model; on a busy machine one is faster than two."""
+    threads: int = 0
+    """Threads of the embedded model; 0: one per idle core, since on a busy machine one is faster than two."""
 
     def __post_init__(self) -> None:
-        """Refuse what no server could make sense of, before anything is spent."""
-        stop: Any = self.stop
-        object.__setattr__(self, "stop", (stop,) if isinstance(stop, str) else tuple(stop))
+        """Reject values that no server accepts, before anything is spent."""
+        for name in ("stop", "choices"):
+            value: Any = getattr(self, name)
+            if not isinstance(value, Iterable):
+                raise ConfigError(f"{name} is {value!r}: give a list of texts, or ()")
+            object.__setattr__(self, name, (value,) if isinstance(value, str) else tuple(value))
         for name, kind in _KINDS:
             if not isinstance(getattr(self, name), kind):
-                raise ConfigError(f"{name} is {getattr(self, name)!r}: give {_KIND_NAMES[kind]}")
+                wanted = _KIND_NAMES.get(kind, "a table")
+                raise ConfigError(f"{name} is {getattr(self, name)!r}: give {wanted}")
         if not self.model.strip():
             raise ConfigError(f"model is empty: name one, such as {DEFAULT_MODEL}")
         for name, low, high in _RANGES:
@@ -66,32 +87,52 @@ class Settings:
                 raise ConfigError(f"{name} is {getattr(self, name)!r}: give a whole number")
         if self.price is not None:
             object.__setattr__(self, "price", _pair(self.price))
+        if self.choices and self.schema is not None:
+            raise ConfigError("choices and schema are both set: give one of them")
+
+    def __repr__(self) -> str:
+        """Return the model and what differs from the defaults."""
+        shown = [f"model={self.model!r}"]
+        for item in dataclasses.fields(self)[1:]:
+            default = {} if item.name == "extra" else item.default
+            if (value := getattr(self, item.name)) != default:
+                shown.append(f"{item.name}={value!r}")
+        return f"LLMSettings({', '.join(shown)})"
 
     @classmethod
     def read(cls, config: Mapping[str, Any]) -> Self:
-        """Settings from a table of a TOML file; an unknown key names the nearest one."""
+        """Return settings from a table of a TOML file; an unknown key is an error that names the nearest."""
         return cls(**_known(config))
 
     def changed(self, **changes: Any) -> Self:
-        """The same settings but for some of them."""
+        """Return the same settings with some of them changed."""
         return dataclasses.replace(self, **_known(changes)) if changes else self
 
     @property
     def embedded(self) -> str:
-        """The name of the embedded model, empty for any other."""
+        """The name of the embedded model; empty for any other model."""
         return self.model.removeprefix(EMBEDDED_PREFIX) if self.model.startswith(EMBEDDED_PREFIX) else ""
 
     def sampling(self) -> dict[str, Any]:
-        """What shapes the answer, and so is part of a cached answer's key."""
-        names = ("temperature", "top_p", "max_tokens", "frequency_penalty", "seed")
-        chosen = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
-        if self.stop:
-            chosen["stop"] = list(self.stop)
-        return {**chosen, **self.extra}
+        """Return everything that shapes the answer, and so identifies a call."""
+        names = (*_SAMPLING, "reasoning_effort", "schema")
+        values = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        values |= {name: list(getattr(self, name)) for name in ("stop", "choices") if getattr(self, name)}
+        return {**values, **({"probabilities": True} if self.probabilities else {}), **self.extra}
 
 
-_KINDS = (("model", str), ("base_url", str), ("key_env", str), ("cache", bool), ("extra", Mapping))
-_KIND_NAMES = {str: "a string", bool: "true or false", Mapping: "a table"}
+_SAMPLING = ("temperature", "top_p", "max_tokens", "frequency_penalty", "seed")
+_KINDS: tuple[tuple[str, Any], ...] = (
+    ("model", str),
+    ("base_url", str),
+    ("key_env", str),
+    ("cache", bool),
+    ("probabilities", bool),
+    ("extra", Mapping),
+    ("schema", Mapping | None),
+    ("reasoning_effort", str | None),
+)
+_KIND_NAMES = {str: "a string", str | None: "a string", bool: "true or false"}
 _RANGES = (
     ("temperature", 0, 2),
     ("top_p", 0, 1),
@@ -102,12 +143,12 @@ _RANGES = (
     ("retries", 0, 100),
     ("concurrency", 1, 1_000),
     ("max_cost", 0, 1e9),
-    ("threads", 1, 1_024),
+    ("threads", 0, 1_024),
 )
 
 
 def _known(config: Mapping[str, Any]) -> Mapping[str, Any]:
-    names = [each.name for each in dataclasses.fields(Settings)]
+    names = [item.name for item in dataclasses.fields(LLMSettings)]
     for key in config:
         if key not in names:
             raise ConfigError(unknown("language-model setting", key, names))

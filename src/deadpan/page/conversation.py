@@ -1,4 +1,4 @@
-"""A conversation that looks like one: speakers left and right, the response in question set apart."""
+"""Conversations as HTML: speakers left and right, the response set apart."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from deadpan.records import Example, Turn
 
 
 def render_conversation(example: Example, label: bool | None, note: str = "") -> str:
-    """The context dimmed one step, then the response with its label as word, shape and hue."""
+    """Return the context, dimmed, then the response with its label as word, shape and colour."""
     sides = _sides(example.context, example.response)
     turns = [_turn(turn, side) for turn, side in zip(example.context, sides, strict=True)]
     language = f' lang="{escape(example.language)}"' if example.language else ""
@@ -24,12 +24,12 @@ def render_conversation(example: Example, label: bool | None, note: str = "") ->
 
 def _turn(turn: Turn, side: str) -> str:
     speaker = f'<span class="speaker">{escape(turn.speaker)}</span>' if turn.speaker else ""
-    # dir=auto: an Arabic turn runs from the right by itself.
+    # dir=auto: the browser sets an Arabic turn from right to left.
     return f'<div class="turn {side}">{speaker}<p dir="auto">{escape(turn.text)}</p></div>\n'
 
 
 def _sides(context: tuple[Turn, ...], response: Turn) -> list[str]:
-    """Who answers stands to the right, as in a messenger. Where no names are known, turns alternate."""
+    """Return the side of each turn: the responding speaker is right; turns without names alternate."""
     if response.speaker and any(turn.speaker for turn in context):
         return ["right" if turn.speaker == response.speaker else "left" for turn in context]
     return ["left" if (len(context) - place) % 2 else "right" for place in range(len(context))]

@@ -1,4 +1,4 @@
-"""Numbers as people read them: no more digits than the interval allows."""
+"""Numbers as text, with no more digits than their confidence interval supports."""
 
 from __future__ import annotations
 
@@ -12,24 +12,25 @@ DIGITS_WITHOUT_INTERVAL = 3
 
 
 def digits(intervals: Iterable[Interval]) -> int:
-    """Decimals for scores that stand in one column: what the narrowest interval allows, three at most.
+    """Return the decimals of the scores in one column: what the narrowest interval supports, at most three.
 
-    An interval from 0.69 to 0.73 allows two: the third would be noise. One number for the column, since
-    figures that line up are compared with one look.
+    An interval from 0.69 to 0.73 supports two: the third would be noise. The whole column has the same
+    number of decimals, so that values can be compared.
     """
-    allowed = [_allowed(i.low, i.high) for i in intervals if i.low is not None and i.high is not None]
-    return max(allowed, default=DIGITS_WITHOUT_INTERVAL)
+    ends = [(i.low, i.high) for i in intervals if i.low is not None and i.high is not None]
+    # An interval without width (a constant answer) says nothing about how precise the others are.
+    wide = [_allowed(low, high) for low, high in ends if high > low]
+    return max(wide, default=MOST_DIGITS if ends else DIGITS_WITHOUT_INTERVAL)
 
 
 def _allowed(low: float, high: float) -> int:
     half = (high - low) / 2
-    if half <= 0:
-        return MOST_DIGITS
-    return min(max(-math.floor(math.log10(half)), 0), MOST_DIGITS)
+    least = 1 if half <= 1 else 0  # a share of 0.5 is never shown as 0, whatever its interval
+    return min(max(-math.floor(math.log10(half)), least), MOST_DIGITS)
 
 
 def score(interval: Interval, decimals: int | None = None) -> str:
-    """A score with its interval: 0.71 [0.69, 0.73]; or why there is none."""
+    """Return a score with its interval, 0.71 [0.69, 0.73]; or the reason why it is undefined."""
     places = digits([interval]) if decimals is None else decimals
     if interval.value is None:
         return f"undefined ({interval.why})" if interval.why else "undefined"
@@ -39,14 +40,14 @@ def score(interval: Interval, decimals: int | None = None) -> str:
 
 
 def bounds(interval: Interval, decimals: int) -> str:
-    """The interval alone, [0.69, 0.73]; empty where there is none."""
+    """Return the interval alone, [0.69, 0.73]; empty if there is none."""
     if interval.low is None or interval.high is None:
         return ""
     return f"[{interval.low:z.{decimals}f}, {interval.high:z.{decimals}f}]"
 
 
 def number(value: float) -> str:
-    """A bare number: 12,345 or 0.712 or 31.5."""
+    """Return a number as text: 12,345 or 0.712 or 31.5."""
     if isinstance(value, int):
         return f"{value:,}"
     if not math.isfinite(value):

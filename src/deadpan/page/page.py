@@ -1,7 +1,9 @@
-"""A page: built top to bottom, written as one file that needs nothing else."""
+"""An HTML page: built top to bottom, and written as one self-contained file."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.resources import files
@@ -17,13 +19,15 @@ from deadpan.palette import DARK, LIGHT
 from deadpan.records import Example
 from deadpan.storage import write_text
 
-# Nothing is loaded and nothing runs, whatever text found its way in.
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+# Nothing is loaded, and no script runs but the one with this hash, whatever text a page contains.
+_POLICY = (
+    "default-src 'none'; {}style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+)
 
 
 @cache
 def stylesheet() -> str:
-    """The one style sheet: the palette's colours as custom properties, then look.css."""
+    """Return the style sheet: the palette as custom properties, then look.css."""
     look = files("deadpan.page").joinpath("look.css").read_text(encoding="utf-8")
     light, dark = (
         "".join(f"  --{role}: {colour};\n" for role, colour in palette.items()) for palette in (LIGHT, DARK)
@@ -34,43 +38,65 @@ def stylesheet() -> str:
     )
 
 
-class Page:
-    """One HTML page. Whatever it is given is text: it cannot become markup.
+@cache
+def _script() -> tuple[str, str]:
+    """Return the script that sorts tables, and its hash for the page's policy."""
+    code = files("deadpan.page").joinpath("sort.js").read_text(encoding="utf-8")
+    return code, base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
 
-    Every part returns the page, so that a page can be written as one sentence.
+
+class Page:
+    """An HTML page. All arguments are text, which cannot become markup.
+
+    Every method returns the page, so that calls can be chained. `nav` are links above the title. A page with
+    a sortable table has one script of ours; any other page has none.
     """
 
-    def __init__(self, title: str, lead: str = "", *, language: str = "en") -> None:
+    def __init__(self, title: str, lead: str = "", *, language: str = "en", nav: Sequence[Link] = ()) -> None:
         self.title = title
         self.lead = lead
         self.language = language
+        self.nav = tuple(nav)
+        self._sorts = False
         self._parts: list[str] = []
         self._figures = 0
 
-    def heading(self, text: str, level: int = 2) -> Self:
-        """A heading; level 1 is the page's title and taken."""
+    def heading(self, text: str, level: int = 2, *, anchor: str = "") -> Self:
+        """Add a heading of level 2 to 4; level 1 is the title of the page. `anchor` is what links lead to."""
         if level not in (2, 3, 4):
-            raise ConfigError(f"a heading has level 2, 3 or 4, got {level}")
-        return self._add(f"<h{level}>{escape(text)}</h{level}>")
+            raise ConfigError(f"a heading has level 2, 3 or 4: got {level}")
+        id = f' id="{escape(anchor)}"' if anchor else ""
+        return self._add(f"<h{level}{id}>{escape(text)}</h{level}>")
 
     def text(self, text: str) -> Self:
-        """Paragraphs; an empty line starts a new one."""
+        """Add paragraphs; an empty line starts a new one."""
         for paragraph in text.split("\n\n"):
             if paragraph.strip():
                 self._add(f"<p>{escape(paragraph.strip())}</p>")
         return self
 
     def bullets(self, lines: Iterable[str | Link]) -> Self:
-        """A list of short lines or links."""
+        """Add a list of short lines or links."""
         items = "".join(f"<li>{_line(line)}</li>" for line in lines)
         return self._add(f"<ul>{items}</ul>" if items else "")
 
+    def contents(self, lines: Iterable[tuple[Link, str]]) -> Self:
+        """Add a table of contents: a link and a sentence each."""
+        items = "".join(f"<li>{_line(link)}<br>{escape(text)}</li>" for link, text in lines)
+        return self._add(f'<ul class="contents">{items}</ul>' if items else "")
+
+    def extend(self, other: Page) -> Self:
+        """Add everything that is on another page."""
+        self._parts += other._parts
+        self._figures += other._figures
+        return self
+
     def code(self, text: str) -> Self:
-        """A command or other text to copy."""
+        """Add a command or other text to copy."""
         return self._add(f'<pre tabindex="0"><code>{escape(text)}</code></pre>')
 
     def note(self, text: str) -> Self:
-        """An aside: a limit, a caution, what a number does not mean."""
+        """Add a note, such as a limitation or a warning."""
         return self._add(f'<p class="note">{escape(text)}</p>')
 
     def table(
@@ -80,24 +106,48 @@ class Page:
         *,
         caption: str = "",
         numeric: Sequence[str] = (),
+        label: str = "",
+        source: str | Sequence[str] = "",
+        sortable: bool = False,
     ) -> Self:
-        """A table. An Interval cell shows its value, its interval and a whisker on the column's scale; n is
-        added where the columns do not say it. `numeric` names columns of numbers that come as text."""
+        """Add a table. An Interval shows its value, its interval and a whisker on the column's scale; a
+        column n is added if there is none. `numeric` names columns of numbers that are passed as text.
+        `label` names a table without a caption. Every number links to `source`, one address or one per row;
+        headings sort the rows if `sortable`."""
         table = Table(tuple(columns), tuple(tuple(row) for row in rows))
-        return self._add(render_table(table, caption, numeric))
+        self._sorts |= sortable
+        return self._add(render_table(table, caption, numeric, label=label, source=source, sortable=sortable))
+
+    def findings(self, lines: Iterable[tuple[str, Link]]) -> Self:
+        """Add numbered findings, each with a link to where it comes from."""
+        items = "".join(f"<li>{escape(text)} {_line(link)}</li>" for text, link in lines)
+        return self._add(f'<ol class="findings">{items}</ol>' if items else "")
+
+    def cards(self, cards: Iterable[tuple[Link, str, Sequence[str]]]) -> Self:
+        """Add cards: a link, a sentence and a few short facts each."""
+        items = "".join(
+            f'<li><h3>{_line(link)}</h3><p>{escape(lead)}</p><p class="facts">'
+            f"{' · '.join(escape(fact) for fact in facts)}</p></li>"
+            for link, lead, facts in cards
+        )
+        return self._add(f'<ul class="cards">{items}</ul>' if items else "")
 
     def conversation(self, example: Example, label: bool | None = None, *, note: str = "") -> Self:
-        """A conversation, labelled as the example is unless another label is given."""
+        """Add a conversation with the label of the example, or with another label."""
         shown = example.label if label is None else label
         return self._add(render_conversation(example, shown, note))
 
-    def figure(self, svg: str, title: str, table: Table | None = None) -> Self:
-        """A drawing under its title, and what it shows as a table. The drawing follows light and dark."""
+    def figure(self, svg: str, title: str, table: Table | None = None, *, source: str = "") -> Self:
+        """Add a drawing with its title, and its numbers as a table. It adapts to light and dark mode.
+
+        The numbers link to `source`, if given.
+        """
         self._figures += 1
         drawing = inline_svg(svg, title, self._figures, dict(LIGHT))
         numbers = ""
         if table is not None:
-            numbers = f"<details><summary>The numbers</summary>{render_table(table, title)}</details>"
+            shown = render_table(table, title, source=source)
+            numbers = f"<details><summary>The numbers</summary>{shown}</details>"
         return self._add(
             f"<figure><figcaption>{escape(title)}</figcaption>"
             f'<div class="drawing" role="region" tabindex="0" aria-label="{escape(title)}">{drawing}</div>'
@@ -105,21 +155,27 @@ class Page:
         )
 
     def html(self) -> str:
-        """The whole page."""
+        """Return the page as HTML."""
         lead = f'<p class="lead">{escape(self.lead)}</p>\n' if self.lead else ""
+        links = " ".join(_line(link) for link in self.nav)
+        nav = f'<nav aria-label="Site">{links}</nav>\n' if links else ""
+        code, digest = _script()
+        policy = _POLICY.format(f"script-src 'sha256-{digest}'; " if self._sorts else "")
         return (
             f'<!doctype html>\n<html lang="{escape(self.language)}">\n<head>\n<meta charset="utf-8">\n'
-            f'<meta http-equiv="Content-Security-Policy" content="{escape(_POLICY)}">\n'
+            f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
             '<meta name="color-scheme" content="light dark">\n'
-            f"<title>{escape(self.title)}</title>\n<style>\n{stylesheet()}</style>\n</head>\n<body>\n<main>\n"
+            f"<title>{escape(self.title)}</title>\n<style>\n{stylesheet()}</style>\n</head>\n<body>\n{nav}<main>\n"
             f"<header><h1>{escape(self.title)}</h1>\n{lead}</header>\n"
             + "\n".join(self._parts)
-            + f"\n</main>\n<footer>Written by deadpan {__version__}</footer>\n</body>\n</html>\n"
+            + f"\n</main>\n<footer>Written by deadpan {__version__}</footer>\n"
+            + (f"<script>{code}</script>\n" if self._sorts else "")
+            + "</body>\n</html>\n"
         )
 
     def write(self, path: Path) -> None:
-        """Write the page, whole or not at all."""
+        """Write the page to a file, atomically."""
         write_text(Path(path), self.html())
 
     def _add(self, part: str) -> Self:

@@ -1,4 +1,4 @@
-"""A table people can read and copy: numbers to the right, intervals with a whisker, n beside them."""
+"""Tables: numbers right-aligned, intervals with a whisker and n."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from deadpan.page.numbers import bounds, digits, number
 from deadpan.stats import Interval
 
 WIDTH, HEIGHT, MARGIN = 120, 14, 4
-"""The size of a whisker, in its own units."""
+"""The size of a whisker, in SVG units."""
+SENTENCE = 60
+"""Characters from which the text of a cell is a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A cell that leads somewhere."""
+    """A cell with a link."""
 
     text: str
     href: str
@@ -25,12 +27,13 @@ class Link:
 Cell = str | int | float | bool | Interval | Link | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Table:
-    """Columns and rows of plain cells: what a figure shows, or a page prints."""
+    """Columns and rows of cells, shown on a terminal, in a notebook and on a page."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
+    title: str = ""
 
     def __post_init__(self) -> None:
         for place, row in enumerate(self.rows, 1):
@@ -40,9 +43,21 @@ class Table:
                     f"{', '.join(self.columns)}"
                 )
 
+    def __repr__(self) -> str:
+        title = f"{self.title!r}, " if self.title else ""
+        return f"Table({title}{len(self.columns)} columns, {len(self.rows):,} rows)"
+
+    def __str__(self) -> str:
+        from deadpan.page.terminal import render_text  # it imports this module
+
+        return render_text(self)
+
+    def _repr_html_(self) -> str:
+        return render_table(self, self.title)
+
 
 def with_counts(table: Table) -> Table:
-    """The table with an n column where it has scores but does not say of how many."""
+    """Return the table with a column n if it has scores but no such column."""
     scored = [i for i in range(len(table.columns)) if _scores(table, i)]
     if not scored or "n" in table.columns:
         return table
@@ -58,7 +73,7 @@ def with_counts(table: Table) -> Table:
             columns.append("n")
             for made, row in zip(rows, table.rows, strict=True):
                 made.append(_count(row if agree else (row[place],)))
-    return Table(tuple(columns), tuple(tuple(row) for row in rows))
+    return Table(tuple(columns), tuple(tuple(row) for row in rows), table.title)
 
 
 def _count(cells: Sequence[Cell]) -> Cell:
@@ -69,41 +84,89 @@ def _scores(table: Table, column: int) -> list[Interval]:
     return [cell for row in table.rows if isinstance(cell := row[column], Interval)]
 
 
-def render_table(table: Table, caption: str = "", numeric: Sequence[str] = ()) -> str:
-    """The table as HTML. Columns of numbers are found; `numeric` names those that hold numbers as text."""
+def render_table(
+    table: Table,
+    caption: str = "",
+    numeric: Sequence[str] = (),
+    *,
+    label: str = "",
+    source: str | Sequence[str] = "",
+    sortable: bool = False,
+) -> str:
+    """Return the table as HTML; `numeric` names columns of numbers that are passed as text.
+
+    With `source` every number links there, to where it comes from: one address, or one per row. `label` names
+    the table for screen readers where it has no caption. `sortable` makes the headings buttons, for pages
+    that have the script which sorts.
+    """
     table = with_counts(table)
     if not table.rows:
         return '<p class="empty">Nothing to show: no rows.</p>'
     right = [name in numeric or _is_numeric(table, i) for i, name in enumerate(table.columns)]
     scales = [_Scale.of(_scores(table, i)) for i in range(len(table.columns))]
     head = "".join(
-        f'<th scope="col"{_class(side)}>{escape(name)}{scale.caption() if scale else ""}</th>'
+        f'<th scope="col"{_class(side)}>{_heading(name, sortable)}{scale.caption() if scale else ""}</th>'
         for name, side, scale in zip(table.columns, right, scales, strict=True)
     )
-    body = "\n".join(f"<tr>{_row(row, right, scales)}</tr>" for row in table.rows)
+    sources = [source] * len(table.rows) if isinstance(source, str) else source
+    body = "\n".join(
+        f"<tr>{_row(row, right, scales, where, sortable)}</tr>"
+        for row, where in zip(table.rows, sources, strict=True)
+    )
     title = f"<caption>{escape(caption)}</caption>" if caption else ""
-    name = escape(caption or f"Table of {table.columns[0]}")
-    # A table wider than a phone scrolls by itself; the tabindex lets the keyboard scroll it too.
+    name = escape(caption or label or f"Table of {table.columns[0]}")
+    kind, status = (' class="sortable"', '<p class="sr" role="status"></p>') if sortable else ("", "")
+    # A table wider than the screen scrolls; the tabindex makes it scroll by keyboard too.
     return (
-        f'<div class="table" role="region" aria-label="{name}" tabindex="0"><table>{title}'
-        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>"
+        f'<div class="table" role="region" aria-label="{name}" tabindex="0"><table{kind}>{title}'
+        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table>{status}</div>"
     )
 
 
-def _row(row: Sequence[Cell], right: Sequence[bool], scales: Sequence[_Scale | None]) -> str:
+def _heading(name: str, sortable: bool) -> str:
+    return f'<button type="button">{escape(name)}</button>' if sortable and name else escape(name)
+
+
+def _row(
+    row: Sequence[Cell], right: Sequence[bool], scales: Sequence[_Scale | None], source: str, sortable: bool
+) -> str:
     cells = [
-        (side, _cell(cell, scale) or '<span class="dim">–</span>')
+        (
+            f"{_class(side) or _long(cell)}{_sort_key(cell) if sortable else ''}",
+            _sourced(cell, _cell(cell, scale), source, side) or '<span class="dim">–</span>',
+        )
         for cell, side, scale in zip(row, right, scales, strict=True)
     ]
     first, *others = [
-        f'<th scope="row"{_class(side)}>{text}</th>' if place == 0 else f"<td{_class(side)}>{text}</td>"
-        for place, (side, text) in enumerate(cells)
+        f'<th scope="row"{kind}>{text}</th>' if place == 0 else f"<td{kind}>{text}</td>"
+        for place, (kind, text) in enumerate(cells)
     ]
     return "".join([first, *others])
 
 
+def _sort_key(cell: Cell) -> str:
+    """Return the attribute a column is sorted by; none for an empty cell."""
+    value = cell.value if isinstance(cell, Interval) else cell.text if isinstance(cell, Link) else cell
+    return "" if value is None else f' data-v="{escape(value)}"'
+
+
+def _sourced(cell: Cell, text: str, source: str, right: bool) -> str:
+    """Return a number as a link to its source."""
+    is_number = isinstance(cell, int | float | Interval) and not isinstance(cell, bool)
+    if not source or not text or not (is_number or (right and isinstance(cell, str))):
+        return text
+    if isinstance(cell, Interval) and cell.value is None:
+        return text
+    return f'<a class="source" href="{safe_href(source)}">{text}</a>'
+
+
 def _class(right: bool) -> str:
     return ' class="n"' if right else ""
+
+
+def _long(cell: Cell) -> str:
+    """Return the class of a cell with a sentence in it, which needs room on a narrow screen."""
+    return ' class="long"' if isinstance(cell, str) and len(cell) > SENTENCE else ""
 
 
 def _is_numeric(table: Table, column: int) -> bool:
@@ -140,7 +203,7 @@ def _remark(interval: Interval) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Scale:
-    """One scale for a column's whiskers, so that rows can be compared by eye."""
+    """The scale of a column's whiskers, the same in every row."""
 
     low: float
     high: float
@@ -153,19 +216,20 @@ class _Scale:
             return None
         low, high = min(ends), max(ends)
         if low == high:
-            low, high = low - 0.5, high + 0.5
+            # No room above 1 for a share or a coefficient, which cannot reach it.
+            low, high = low - 0.5, high + (0.5 if high > 1 else min(0.5, 1 - high))
         return cls(low, high, digits(intervals))
 
     def place(self, value: float) -> str:
         return f"{MARGIN + (WIDTH - 2 * MARGIN) * (value - self.low) / (self.high - self.low):.1f}"
 
     def caption(self) -> str:
-        """What the ends of the whiskers' scale are."""
+        """Return the ends of the whiskers' scale."""
         low, high = f"{self.low:z.{self.decimals}f}", f"{self.high:z.{self.decimals}f}"
         return f'<span class="scale" aria-hidden="true"><span>{low}</span><span>{high}</span></span>'
 
     def whisker(self, interval: Interval) -> str:
-        """The interval as a line and the value as a dot; the same numbers stand beside it as text."""
+        """Return the interval as a line and the value as a dot; the numbers are beside it as text."""
         middle = HEIGHT / 2
         line = ""
         if interval.low is not None and interval.high is not None:

@@ -1,4 +1,4 @@
-"""Scores, intervals and paired tests, in NumPy on plain arrays or on Examples and Predictions."""
+"""Scores, confidence intervals and paired tests, on arrays or on Examples and Predictions."""
 
 from deadpan.stats.bootstrap import RESAMPLES, bootstrap_interval
 from deadpan.stats.calibration import (
@@ -12,15 +12,17 @@ from deadpan.stats.calibration import (
 from deadpan.stats.clusters import cluster_codes
 from deadpan.stats.comparison import (
     Comparison,
+    Comparisons,
     Difference,
     McNemar,
     bootstrap_difference,
-    compare_systems,
+    compare_predictions,
     holm,
     mcnemar,
 )
 from deadpan.stats.interval import LEVEL, Interval, wilson
 from deadpan.stats.outcomes import SCORES
+from deadpan.stats.paired import PairedComparison, PairedTest, compare_paired
 from deadpan.stats.scores import (
     accuracy,
     balanced_accuracy,
@@ -32,6 +34,7 @@ from deadpan.stats.scores import (
     weighted_f1,
 )
 from deadpan.stats.sequences import pair_accuracy, sequence_scores
+from deadpan.stats.systems import SystemScores, score_systems
 from deadpan.stats.table import ScoreTable, score_predictions
 
 __all__ = [
@@ -41,10 +44,14 @@ __all__ = [
     "Bin",
     "Calibration",
     "Comparison",
+    "Comparisons",
     "Difference",
     "Interval",
     "McNemar",
+    "PairedComparison",
+    "PairedTest",
     "ScoreTable",
+    "SystemScores",
     "accuracy",
     "balanced_accuracy",
     "bootstrap_difference",
@@ -52,7 +59,8 @@ __all__ = [
     "brier",
     "calibrate",
     "cluster_codes",
-    "compare_systems",
+    "compare_paired",
+    "compare_predictions",
     "confusion",
     "expected_calibration_error",
     "f1",
@@ -64,6 +72,7 @@ __all__ = [
     "recall",
     "reliability",
     "score_predictions",
+    "score_systems",
     "sequence_scores",
     "weighted_f1",
     "wilson",

@@ -1,8 +1,8 @@
-"""Resampling whole clusters: fast where a score is a function of sums, and for any function at all.
+"""Cluster bootstrap: fast for scores that are functions of sums, general for any other function.
 
-Rows of one thread or author are not independent, so clusters are drawn, not rows. Most scores depend
+Rows of one thread or author are not independent, so clusters are resampled, not rows. Most scores depend
 only on sums over rows (a confusion matrix is six of them), and clusters with the same sums are
-interchangeable: it is enough to draw how often each *kind* of cluster comes up. Two thousand resamples
+interchangeable: it is enough to draw how often each *kind* of cluster appears. Two thousand resamples
 of thousands of rows then take milliseconds.
 """
 
@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from deadpan.arguments import check_list, check_seed, check_whole
 from deadpan.errors import ConfigError
 from deadpan.stats.clusters import cluster_codes
 from deadpan.stats.interval import (
@@ -29,20 +30,18 @@ ONE_CLUSTER = "one cluster only: no interval"
 CELLS_AT_ONCE = 4_000_000
 
 Statistic = Callable[[IntArray], float | None]
-"""A score of some rows, given their numbers (with repeats). None or NaN where it is undefined."""
+"""A score of some rows, given their row numbers (with repeats). None or NaN where it is undefined."""
 
 
 def check_resamples(resamples: int) -> int:
-    """The number of resamples itself if it can be one."""
-    if resamples < 1:
-        raise ConfigError(f"a bootstrap needs at least one resample: got {resamples}")
-    return resamples
+    """Return the number of resamples if it is at least 1."""
+    return check_whole(resamples, "the number of bootstrap resamples", 1)
 
 
 def kinds_of_clusters(columns: FloatArray, clusters: IntArray) -> tuple[FloatArray, IntArray]:
-    """The distinct rows of per-cluster sums, and how many clusters have each.
+    """Return the distinct rows of per-cluster sums, and the number of clusters that have each.
 
-    Clusters that hold nothing a score counts (all sums zero) are left out: drawing them would only make
+    Clusters with nothing a score counts (all sums zero) are excluded: drawing them would only make
     the size of a resample vary.
     """
     sums: FloatArray = np.stack([np.bincount(clusters, weights=column) for column in columns.T], axis=1)
@@ -51,11 +50,11 @@ def kinds_of_clusters(columns: FloatArray, clusters: IntArray) -> tuple[FloatArr
 
 
 def draw_kinds(multiplicity: IntArray, resamples: int, rng: np.random.Generator) -> FloatArray:
-    """How often each kind comes up in each resample of as many clusters as there are (resamples x kinds)."""
+    """Draw how often each kind of cluster appears in each resample (resamples x kinds)."""
     clusters = int(multiplicity.sum())
     if 4 * len(multiplicity) < clusters:
         return rng.multinomial(clusters, multiplicity / clusters, size=resamples).astype(np.float64)
-    # With nearly as many kinds as clusters, drawing cluster by cluster and counting is the quicker way.
+    # With nearly as many kinds as clusters, drawing single clusters and counting them is faster.
     kind_of = np.repeat(np.arange(len(multiplicity)), multiplicity)
     drawn = kind_of[rng.integers(clusters, size=(resamples, clusters))]
     drawn += np.arange(resamples)[:, None] * len(multiplicity)
@@ -70,11 +69,11 @@ def resample_totals(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> FloatArray:
-    """The score of each resample, where `of` takes column sums (resamples x columns) to scores.
+    """Return the score of each resample, where `of` maps column sums (resamples x columns) to scores.
 
-    Worked in pieces, so that memory stays bounded however many clusters or columns there are.
+    The resamples are drawn in batches, so memory stays bounded for any number of clusters and columns.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(check_seed(seed))
     at_once = max(1, CELLS_AT_ONCE // max(int(multiplicity.sum()), kinds.shape[1]))
     pieces = []
     for start in range(0, check_resamples(resamples), at_once):
@@ -86,8 +85,8 @@ def resample_totals(
 def resample_rows(
     statistic: Statistic, clusters: IntArray, resamples: int = RESAMPLES, seed: int = 0
 ) -> FloatArray:
-    """The score of each resample for any function of rows; one call a resample, NaN where undefined."""
-    rng = np.random.default_rng(seed)
+    """Return the score of each resample for any function of rows, NaN where it is undefined."""
+    rng = np.random.default_rng(check_seed(seed))
     order = np.argsort(clusters, kind="stable")
     members = np.split(order, np.cumsum(np.bincount(clusters))[:-1])
     replicates = np.empty(check_resamples(resamples))
@@ -104,9 +103,17 @@ def bootstrap_interval(
     resamples: int = RESAMPLES,
     level: float = LEVEL,
     seed: int = 0,
+    limits: tuple[float, float] | None = None,
 ) -> Interval:
-    """Any function of rows with a percentile interval; rows with one non-empty group are drawn together."""
+    """Return any function of rows with a percentile interval from the bootstrap.
+
+    `groups` has one name per row; rows that share a non-empty name are resampled together. `limits` are the
+    smallest and largest possible value, (0, 1) for a share: where every resample gives the same value, the
+    interval follows from them, and without them there is none.
+    """
     check_level(level)
+    check_statistic(statistic)
+    groups = check_list(groups, "groups")
     rows = len(groups)
     if rows == 0:
         return undefined("no rows", 0, level)
@@ -116,7 +123,18 @@ def bootstrap_interval(
         return undefined("undefined on these data", rows, level)
     if clusters.max() == 0:
         return Interval(float(value), None, None, level, rows, ONE_CLUSTER)
-    return percentile_interval(float(value), resample_rows(statistic, clusters, resamples, seed), rows, level)
+    replicates = resample_rows(statistic, clusters, resamples, seed)
+    k = int(clusters.max()) + 1
+    return percentile_interval(float(value), replicates, rows, level, clusters=k, limits=limits)
+
+
+def check_statistic(statistic: Statistic) -> None:
+    """Raise an error that shows an example if the statistic is not a function."""
+    if not callable(statistic):
+        raise ConfigError(
+            f"a statistic must be a function of row numbers, got {statistic!r}: pass one such as "
+            "lambda rows: values[rows].mean()"
+        )
 
 
 def totals_interval(
@@ -128,8 +146,15 @@ def totals_interval(
     resamples: int = RESAMPLES,
     level: float = LEVEL,
     seed: int = 0,
+    *,
+    limits: tuple[float, float] | None = None,
+    whole: Callable[[FloatArray], FloatArray] | None = None,
 ) -> Interval:
-    """A score of column sums with a percentile interval. `why` explains an undefined or agreed value."""
+    """Return a score of column sums with a percentile interval; `why` qualifies the value.
+
+    Where every resample gives the same value, the interval follows from the `limits` of the score and from
+    the clusters that count for it: `whole` maps their sums to what the score divides by (... x parts).
+    """
     check_level(level)
     clusters = int(multiplicity.sum())
     if clusters == 0:
@@ -140,4 +165,29 @@ def totals_interval(
     if clusters == 1:
         return Interval(value, None, None, level, n, "; ".join(part for part in (why, ONE_CLUSTER) if part))
     replicates = resample_totals(kinds, multiplicity, of, resamples, seed)
-    return percentile_interval(value, replicates, n, level, why)
+    counted = clusters if whole is None else counted_clusters(whole(kinds), multiplicity)
+    return percentile_interval(value, replicates, n, level, why, clusters=counted, limits=limits)
+
+
+def counted_clusters(wholes: FloatArray, multiplicity: IntArray) -> int:
+    """Return how many clusters a score is about; of a score with several parts, the fewest of a part."""
+    return int((multiplicity @ (wholes > 0)).min())
+
+
+def clustered_mean(
+    values: FloatArray,
+    groups: Sequence[str],
+    resamples: int = RESAMPLES,
+    level: float = LEVEL,
+    seed: int = 0,
+    limits: tuple[float, float] | None = None,
+) -> Interval:
+    """Return a mean with a percentile interval over groups, much faster than `bootstrap_interval`."""
+    if not len(values):
+        return undefined("no rows", 0, level)
+    columns = np.stack([np.asarray(values, np.float64), np.ones(len(values))], axis=1)
+    kinds, multiplicity = kinds_of_clusters(columns, cluster_codes(groups))
+    return totals_interval(
+        kinds, multiplicity, lambda sums: sums[..., 0] / sums[..., 1], len(values), "",
+        resamples, level, seed, limits=limits,
+    )  # fmt: skip

@@ -1,15 +1,20 @@
-"""Whether scores mean what they say: of those scored 0.8, are 80 % sarcastic?"""
+"""Calibration of scores as probabilities: of the examples scored 0.8, are 80 % sarcastic?"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from deadpan.arguments import check_labels, check_list, check_text, check_whole
 from deadpan.errors import ConfigError, DataError
+from deadpan.results import Result
 from deadpan.stats.interval import FloatArray
+
+if TYPE_CHECKING:
+    from deadpan.page.summary import Summary
 
 Binning = Literal["width", "mass"]
 BINS = 10
@@ -17,7 +22,7 @@ BINS = 10
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """One row of a reliability table: the scores from low to high, what they say and what is true."""
+    """One row of a reliability table: scores from `low` to `high` and the share sarcastic."""
 
     low: float
     high: float
@@ -27,10 +32,10 @@ class Bin:
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
+class Calibration(Result):
     """Brier score, expected calibration error by both binnings, and the equal-width reliability table.
 
-    All None and empty, with the reason in `why`, where the scores are missing or not probabilities.
+    All None and empty, with the reason in `why`, where the scores are missing or are no probabilities.
     """
 
     n: int
@@ -41,28 +46,53 @@ class Calibration:
     why: str = ""
 
     def as_dict(self) -> dict[str, object]:
-        """For a manifest or --json."""
+        """Return the fields, for a manifest or `--json`."""
         return asdict(self)
+
+    def summary(self) -> Summary:
+        """Return the calibration errors and the reliability table."""
+        from deadpan.page.summary import Summary
+        from deadpan.page.table import Table
+
+        if self.brier is None:
+            return Summary(notes=(f"Calibration is undefined: {self.why}.",))
+        errors = (
+            ("Brier score", self.brier),
+            ("Expected calibration error (bins of equal width)", self.ece_width),
+            ("Expected calibration error (bins of equal size)", self.ece_mass),
+        )
+        bins = tuple((b.low, b.high, b.n, b.mean_score, b.share_sarcastic) for b in self.reliability)
+        columns = ("score from", "to", "n", "mean score", "share sarcastic")
+        tables = (Table(("Calibration", "value"), errors), Table(columns, bins, "Reliability"))
+        return Summary(tables, (f"{self.n:,} examples have a score.",))
 
 
 def check_probabilities(truth: Sequence[bool], scores: Sequence[float]) -> tuple[FloatArray, FloatArray]:
-    """Truth and scores as arrays, if they can be calibrated at all."""
-    labels, values = np.array(truth, dtype=np.float64), np.array(scores, dtype=np.float64)
+    """Return truth and scores as arrays if the scores can be probabilities."""
+    labels = np.array(check_labels(truth, "truth"), dtype=np.float64)
+    try:
+        values = np.array(check_list(scores, "scores"), dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError("scores must be numbers from 0 to 1: remove examples without a score") from None
     if labels.shape != values.shape:
-        raise DataError(f"one score an example: {len(labels)} examples, {len(values)} scores")
+        raise DataError(
+            f"calibration needs one score per example: got {len(labels)} examples, {len(values)} scores"
+        )
     if not labels.size:
-        raise DataError("calibration needs at least one score: there is none")
+        raise DataError("calibration needs at least one score: got none")
+    if np.isnan(labels).any():
+        raise DataError("calibration needs a label for every example: remove examples without one")
     if np.isnan(values).any():
-        raise DataError(f"a score is not a number: {int(np.isnan(values).sum())} of {values.size} are NaN")
+        raise DataError(f"scores must be numbers: {int(np.isnan(values).sum())} of {values.size} are NaN")
     if values.min() < 0 or values.max() > 1:
         raise DataError(
-            f"calibration needs scores from 0 to 1: these go from {values.min():g} to {values.max():g}"
+            f"calibration needs scores from 0 to 1: they range from {values.min():g} to {values.max():g}"
         )
     return labels, values
 
 
 def brier(truth: Sequence[bool], scores: Sequence[float]) -> float:
-    """The mean squared distance between the score and the truth as 0 or 1."""
+    """Return the Brier score: the mean squared difference between the score and the truth as 0 or 1."""
     labels, values = check_probabilities(truth, scores)
     return float(np.mean((values - labels) ** 2))
 
@@ -70,16 +100,15 @@ def brier(truth: Sequence[bool], scores: Sequence[float]) -> float:
 def reliability(
     truth: Sequence[bool], scores: Sequence[float], bins: int = BINS, by: Binning = "width"
 ) -> tuple[Bin, ...]:
-    """The non-empty bins, equally wide or with equally many scores; a bin holds its upper edge.
+    """Return the non-empty bins, of equal width or of equal size; a bin includes its upper edge.
 
     Equal scores always share a bin, so the table does not depend on the order of rows; with many ties
-    equal mass is only approximate.
+    the sizes are only about equal.
     """
     labels, values = check_probabilities(truth, scores)
-    if bins < 1:
-        raise ConfigError(f"a reliability table needs at least one bin: got {bins}")
+    check_whole(bins, "the number of bins", 1)
     edges = np.linspace(0, 1, bins + 1)
-    if by == "mass":
+    if check_text(by, "by") == "mass":
         edges = np.unique(np.quantile(values, edges))
     elif by != "width":
         raise ConfigError(f"unknown binning {by!r}: choose from width, mass")
@@ -104,20 +133,27 @@ def reliability(
 def expected_calibration_error(
     truth: Sequence[bool], scores: Sequence[float], bins: int = BINS, by: Binning = "width"
 ) -> float:
-    """The mean distance between what a bin says and what is true in it, weighted by its size."""
+    """Return the mean difference between a bin's mean score and its share sarcastic, weighted by its size."""
     rows = reliability(truth, scores, bins, by)
     total = sum(row.n for row in rows)
     return sum(row.n / total * abs(row.mean_score - row.share_sarcastic) for row in rows)
 
 
 def calibrate(truth: Sequence[bool], scores: Sequence[float | None], bins: int = BINS) -> Calibration:
-    """Everything above for the rows that have a score, or why not."""
+    """Return Brier score, calibration errors and reliability table of the rows that have a score."""
+    truth, scores = check_labels(truth, "truth"), check_list(scores, "scores")
+    if len(truth) != len(scores):
+        raise DataError(
+            f"calibration needs one score per example: got {len(truth)} examples, {len(scores)} scores"
+        )
     kept = [(label, score) for label, score in zip(truth, scores, strict=True) if score is not None]
     if not kept:
         return Calibration(0, None, None, None, (), "no prediction has a score")
     labels, values = [label for label, _ in kept], [score for _, score in kept]
+    if bad := [score for score in values if not isinstance(score, int | float | np.number)]:
+        raise DataError(f"scores must be numbers or None: got {bad[0]!r}")
     if min(values) < 0 or max(values) > 1:
-        why = f"scores go from {min(values):g} to {max(values):g}: they are not probabilities"
+        why = f"scores range from {min(values):g} to {max(values):g}: they are not probabilities"
         return Calibration(len(kept), None, None, None, (), why)
     return Calibration(
         n=len(kept),

@@ -1,4 +1,4 @@
-"""Rows that belong together: what intervals resample whole and splits never cross."""
+"""Clusters of dependent rows: intervals resample them as a whole, and splits never cross them."""
 
 from __future__ import annotations
 
@@ -6,21 +6,28 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from deadpan.arguments import check_list
 from deadpan.errors import DataError
 from deadpan.stats.interval import IntArray
 
 
 def cluster_codes(*keys: Sequence[str]) -> IntArray:
-    """Number the rows so that rows sharing any non-empty key have one number; an empty key joins nothing.
+    """Return the connected components of rows that share a key, as one number per row.
 
-    Each argument is one kind of key (group, sequence) with a string a row. Sharing is transitive: a
-    sequence that spans two groups joins them. Numbers count from 0 in order of first appearance.
+    Each argument is one kind of key (group, sequence) with a string per row; rows that share a non-empty
+    key are connected, and an empty key connects nothing. A sequence that spans two groups joins them.
+    Numbers count from 0 in order of first appearance.
     """
-    rows = len(keys[0]) if keys else 0
-    if any(len(column) != rows for column in keys):
-        raise DataError(f"one key a row: the columns have {', '.join(str(len(c)) for c in keys)} rows")
+    columns = [check_list(column, "keys") for column in keys]
+    rows = len(columns[0]) if columns else 0
+    if any(len(column) != rows for column in columns):
+        lengths = ", ".join(str(len(column)) for column in columns)
+        raise DataError(f"keys need one string per row: the columns have {lengths} rows")
+    for column in columns:
+        if strange := [key for key in column if not isinstance(key, str)]:
+            raise DataError(f"a key must be text, got {strange[0]!r}: use an empty string for none")
     parents = list(range(rows))
-    for column in keys:
+    for column in columns:
         first_with: dict[str, int] = {}
         for row, key in enumerate(column):
             if key:
@@ -31,7 +38,7 @@ def cluster_codes(*keys: Sequence[str]) -> IntArray:
 
 
 def _root(parents: list[int], row: int) -> int:
-    """The row that stands for this row's cluster; the path is shortened on the way to keep it quick."""
+    """Return the root of a row's component, halving the path on the way (union-find)."""
     while parents[row] != row:
         parents[row] = parents[parents[row]]
         row = parents[row]

@@ -1,4 +1,4 @@
-"""Whether one system is better than another on the same examples."""
+"""Paired comparisons of systems on the same examples."""
 
 from __future__ import annotations
 
@@ -6,15 +6,20 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
+from deadpan.arguments import check_list, check_mapping, check_predictions, check_seed, check_whole
 from deadpan.errors import ConfigError, DataError
 from deadpan.records import Example, Prediction
+from deadpan.results import Result
 from deadpan.stats.bootstrap import (
     ONE_CLUSTER,
     RESAMPLES,
     Statistic,
+    check_statistic,
+    counted_clusters,
     kinds_of_clusters,
     resample_rows,
     resample_totals,
@@ -25,13 +30,16 @@ from deadpan.stats.outcomes import Outcomes, match, score_named
 from deadpan.stats.scores import remark
 from deadpan.stats.table import count_of
 
+if TYPE_CHECKING:
+    from deadpan.page.summary import Summary
+
 EXACT_BELOW = 25
-"""With fewer examples than this on which exactly one system is right, the binomial is summed exactly."""
+"""With fewer discordant examples than this, McNemar's test is exact."""
 
 
 @dataclass(frozen=True, slots=True)
 class McNemar:
-    """Examples only the first got right, only the second, and how unlikely that is between equals."""
+    """McNemar's test: examples that only the first or only the second system got right, and the p value."""
 
     only_first: int
     only_second: int
@@ -41,18 +49,18 @@ class McNemar:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The first's score minus the second's, and a two-sided p; None where undefined (see `interval.why`)."""
+    """The first's score minus the second's, and a two-sided p value; None if undefined."""
 
     interval: Interval
     p: float | None
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """Two systems: the difference of a score with its p, and McNemar's test of right against wrong.
+class Comparison(Result):
+    """Two systems: the difference of a score with its p value, and McNemar's test.
 
-    The `_holm` values are adjusted over all the pairs of one call. McNemar's test takes examples as
-    independent; where they come in groups, trust `p`, which resamples whole groups.
+    The `_holm` values are adjusted for all pairs of one call. McNemar's test assumes independent
+    examples; where they come in groups, use `p`, which resamples whole groups.
     """
 
     first: str
@@ -64,18 +72,82 @@ class Comparison:
     mcnemar: McNemar
     mcnemar_p_holm: float
 
+    def __repr__(self) -> str:
+        return f"Comparison({self.first} - {self.second}: {self.score} {self.difference}, {self.verdict})"
+
+    @property
+    def significant(self) -> bool:
+        """True if the Holm-adjusted p value is below 1 - level."""
+        return self.p_holm is not None and self.p_holm < 1 - self.difference.level
+
+    @property
+    def verdict(self) -> str:
+        """One phrase: significantly different, not significantly different, or undefined."""
+        if self.p_holm is None:
+            return f"undefined ({self.difference.why})"
+        return "significantly different" if self.significant else "not significantly different"
+
     def as_dict(self) -> dict[str, object]:
-        """For a manifest or --json."""
+        """Return the fields, for a manifest or `--json`."""
         return asdict(self)
+
+    def summary(self) -> Summary:
+        """Return a table of one row."""
+        return Comparisons((self,)).summary()
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Comparisons(Result, Sequence[Comparison]):
+    """All pairs of systems compared by one score: a sequence of Comparison."""
+
+    pairs: tuple[Comparison, ...]
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    @overload
+    def __getitem__(self, index: int) -> Comparison: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Comparison, ...]: ...
+    def __getitem__(self, index: int | slice) -> Comparison | tuple[Comparison, ...]:
+        return self.pairs[index]
+
+    def __repr__(self) -> str:
+        significant = sum(pair.significant for pair in self.pairs)
+        return f"Comparisons({len(self.pairs)} pairs, {significant} significantly different)"
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the pairs, for a manifest or `--json`."""
+        return {"comparisons": [pair.as_dict() for pair in self.pairs]}
+
+    def summary(self) -> Summary:
+        """Return a table with one row per pair."""
+        from deadpan.page.summary import Summary
+        from deadpan.page.table import Table
+
+        rows = tuple(
+            (
+                f"{pair.first} - {pair.second}",
+                pair.difference,
+                pair.p_holm,
+                pair.mcnemar_p_holm,
+                "significant" if pair.significant else pair.verdict.removesuffix("ly different"),
+            )
+            for pair in self.pairs
+        )
+        metric = self.pairs[0].score if self.pairs else "score"
+        columns = ("systems", f"difference of {metric}", "p", "McNemar p", "result")
+        note = "p: paired bootstrap over clusters of examples. Both p values are adjusted by Holm's method."
+        return Summary((Table(columns, rows),), (note,))
 
 
 def mcnemar(only_first: int, only_second: int) -> McNemar:
-    """McNemar's test from the two counts of examples that only one system got right."""
-    if min(only_first, only_second) < 0:
-        raise DataError(f"counts cannot be negative: got {only_first} and {only_second}")
+    """Run McNemar's test on the numbers of examples that only one of the two systems got right."""
+    only_first = check_whole(only_first, "the count of only_first")
+    only_second = check_whole(only_second, "the count of only_second")
     n = only_first + only_second
     if n == 0:
-        return McNemar(0, 0, 1.0, "none: the systems never differ in what they get right")
+        return McNemar(0, 0, 1.0, "none: both systems are right on the same examples")
     if n < EXACT_BELOW:
         tail = sum(math.comb(n, count) for count in range(min(only_first, only_second) + 1)) / 2**n
         return McNemar(only_first, only_second, min(1.0, 2 * tail), "exact binomial")
@@ -86,7 +158,11 @@ def mcnemar(only_first: int, only_second: int) -> McNemar:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's adjustment: reject where the adjusted value is below alpha, and alpha holds for all together."""
+    """Adjust p values for multiple comparisons by Holm's method."""
+    p_values = check_list(p_values, "p_values")
+    for p in p_values:
+        if not isinstance(p, int | float) or not 0 <= p <= 1:
+            raise DataError(f"a p value is a number from 0 to 1: got {p!r}")
     adjusted = [0.0] * len(p_values)
     running = 0.0
     for rank, at in enumerate(sorted(range(len(p_values)), key=lambda index: p_values[index])):
@@ -103,8 +179,11 @@ def bootstrap_difference(
     level: float = LEVEL,
     seed: int = 0,
 ) -> Difference:
-    """The difference of any two functions of the same rows, by resampling clusters of rows."""
+    """Return the difference of two functions of the same rows, by resampling clusters of rows."""
     check_level(level)
+    check_statistic(first)
+    check_statistic(second)
+    groups = check_list(groups, "groups")
     clusters = cluster_codes(groups)
     if not clusters.size:
         return Difference(undefined("no rows", 0, level), None)
@@ -122,40 +201,62 @@ def bootstrap_difference(
     return _difference(value, replicates, len(groups), level)
 
 
-def compare_systems(
+def compare_predictions(
     examples: Sequence[Example],
     systems: Mapping[str, Sequence[Prediction]],
-    score: str = "accuracy",
+    metric: str = "accuracy",
     seed: int = 0,
     level: float = LEVEL,
     resamples: int = RESAMPLES,
-) -> list[Comparison]:
-    """Every pair of systems on the same examples, in the order given; see `Comparison`."""
+) -> Comparisons:
+    """Compare the predictions of every pair of systems on the same examples.
+
+    Parameters
+    ----------
+    examples : the examples, with labels.
+    systems : a mapping from the name of a system to its list of Predictions, one per example.
+    metric : the score to compare by, such as "accuracy", "macro_f1" or "pair_accuracy".
+    seed, resamples, level : of the paired bootstrap, which resamples clusters of examples that share a
+        group or a sequence.
+
+    Returns a sequence with one Comparison per pair: the difference with its confidence interval, the
+    bootstrap's p value and McNemar's, both adjusted by Holm's method.
+
+    >>> from deadpan import compare_predictions, read_dataset, Prediction
+    >>> examples = read_dataset("starter-en").examples
+    >>> systems = {"always": [Prediction(e.id, True) for e in examples],
+    ...            "never": [Prediction(e.id, False) for e in examples]}
+    >>> compare_predictions(examples, systems)[0].verdict
+    'not significantly different'
+    """
     check_level(level)
-    score_named(score)
+    check_seed(seed)
+    score_named(metric)
+    check_mapping(systems, "systems", "pass {name: predictions}")
     if len(systems) < 2:
         raise ConfigError(f"a comparison needs at least two systems: got {len(systems)}")
-    outcomes = {name: match(examples, predictions) for name, predictions in systems.items()}
+    outcomes = {name: match(examples, check_predictions(rows)) for name, rows in systems.items()}
     pairs = list(combinations(systems, 2))
-    differences = [_compare(outcomes[a], outcomes[b], score, seed, level, resamples) for a, b in pairs]
+    differences = [_compare(outcomes[a], outcomes[b], metric, seed, level, resamples) for a, b in pairs]
     tests = [_mcnemar_of(outcomes[a], outcomes[b]) for a, b in pairs]
     defined = [at for at, difference in enumerate(differences) if difference.p is not None]
     adjusted = dict(zip(defined, holm([differences[at].p or 0.0 for at in defined]), strict=True))
-    return [
-        Comparison(
-            first,
-            second,
-            score,
-            differences[at].interval,
-            differences[at].p,
-            adjusted.get(at),
-            tests[at],
-            p_holm,
+    mcnemar_adjusted = holm([test.p for test in tests])
+    return Comparisons(
+        tuple(
+            Comparison(
+                first,
+                second,
+                metric,
+                differences[at].interval,
+                differences[at].p,
+                adjusted.get(at),
+                tests[at],
+                mcnemar_adjusted[at],
+            )
+            for at, (first, second) in enumerate(pairs)
         )
-        for at, ((first, second), p_holm) in enumerate(
-            zip(pairs, holm([test.p for test in tests]), strict=True)
-        )
-    ]
+    )
 
 
 def _compare(
@@ -170,24 +271,35 @@ def _compare(
     def difference(sums: FloatArray) -> FloatArray:
         return score.of(sums[..., :width]) - score.of(sums[..., width:])
 
-    # Both systems' columns side by side: one draw of clusters scores them on the same examples.
+    # Both systems' columns are resampled together, so that they are scored on the same examples.
     columns = np.hstack(sheets)
     n = count_of(score.block, sheets[0].sum(axis=0))
     kinds, multiplicity = kinds_of_clusters(columns, first.clusters)
+    counted = min(
+        counted_clusters(score.whole(part), multiplicity) for part in (kinds[:, :width], kinds[:, width:])
+    )
     value = float(difference(columns.sum(axis=0)))
     if math.isnan(value):
         return Difference(undefined(remark(name, sheets[0].sum(axis=0).reshape(2, 3)), n, level), None)
     if multiplicity.sum() == 1:
         return Difference(Interval(value, None, None, level, n, ONE_CLUSTER), None)
-    return _difference(value, resample_totals(kinds, multiplicity, difference, resamples, seed), n, level)
+    replicates = resample_totals(kinds, multiplicity, difference, resamples, seed)
+    return _difference(value, replicates, n, level, counted, (-1.0, 1.0))
 
 
-def _difference(value: float, replicates: FloatArray, n: int, level: float) -> Difference:
-    """The interval, and twice the smaller share of resamples on either side of no difference.
+def _difference(
+    value: float,
+    replicates: FloatArray,
+    n: int,
+    level: float,
+    clusters: int = 0,
+    limits: tuple[float, float] | None = None,
+) -> Difference:
+    """Return the interval, and as p twice the smaller share of resamples on either side of 0.
 
-    One is added to count and total, so that p is never 0: it cannot be smaller than the resamples can show.
+    One is added to count and total, so that p is never 0: its smallest value depends on the resamples.
     """
-    interval = percentile_interval(value, replicates, n, level)
+    interval = percentile_interval(value, replicates, n, level, clusters=clusters, limits=limits)
     kept = replicates[~np.isnan(replicates)]
     if not kept.size:
         return Difference(interval, None)

@@ -1,4 +1,4 @@
-"""What a system said beside what is true: examples and predictions matched by id, ready to score."""
+"""Predictions matched with their examples by id, ready to score."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Literal
 
 import numpy as np
 
+from deadpan.arguments import check_examples, check_predictions
 from deadpan.errors import ConfigError, DataError
 from deadpan.records import Example, Prediction
 from deadpan.registry import unknown
@@ -20,38 +21,70 @@ from deadpan.stats.interval import FloatArray, IntArray
 from deadpan.stats.sequences import pair_columns, sequence_columns, why_not_pairs
 
 Block = Literal["confusion", "pairs", "sequences", "brier"]
-"""Scores of one block are functions of the same column sums."""
+"""A block of scores that are functions of the same column sums."""
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A score as a function of column sums (... x columns)."""
+    """A score from 0 to 1 as a function of column sums (... x columns).
+
+    `whole` is what it divides by (... x parts): rows where that is 0 say nothing about the score.
+    """
 
     block: Block
     of: Callable[[FloatArray], FloatArray]
+    whole: Callable[[FloatArray], FloatArray]
 
 
-def _of_table(score: Callable[[FloatArray], FloatArray]) -> Score:
-    return Score("confusion", lambda sums: score(sums.reshape(*sums.shape[:-1], 2, 3)))
+def _of_table(
+    score: Callable[[FloatArray], FloatArray], *wholes: Callable[[FloatArray], FloatArray]
+) -> Score:
+    def whole(sums: FloatArray) -> FloatArray:
+        tables = sums.reshape(*sums.shape[:-1], 2, 3)
+        return np.stack([part(tables) for part in wholes], axis=-1)
+
+    return Score("confusion", lambda sums: score(sums.reshape(*sums.shape[:-1], 2, 3)), whole)
 
 
 def _mean(block: Block, column: int) -> Score:
-    """The sum of a column over the block's last one, which counts."""
-    return Score(block, lambda sums: scores.share(sums[..., column], sums[..., -1], np.nan))
+    """Return the sum of a column divided by the sum of the block's last one, which counts."""
+    return Score(
+        block,
+        lambda sums: scores.share(sums[..., column], sums[..., -1], np.nan),
+        lambda sums: sums[..., -1:],
+    )
+
+
+def _all(tables: FloatArray) -> FloatArray:
+    everything: FloatArray = tables.sum(axis=(-2, -1))
+    return everything
+
+
+def _predicted(side: int) -> Callable[[FloatArray], FloatArray]:
+    return lambda tables: tables[..., :, side].sum(axis=-1)
+
+
+def _cases(side: int) -> Callable[[FloatArray], FloatArray]:
+    return lambda tables: tables[..., side, :].sum(axis=-1)
+
+
+def _either(side: int) -> Callable[[FloatArray], FloatArray]:
+    """Return the function that counts what is of a class or was predicted to be, as F1 does."""
+    return lambda tables: tables[..., :, side].sum(axis=-1) + tables[..., side, :].sum(axis=-1)
 
 
 SCORES: Mapping[str, Score] = MappingProxyType(
     {
-        "accuracy": _of_table(scores.accuracy),
-        "balanced_accuracy": _of_table(scores.balanced_accuracy),
-        "precision": _of_table(scores.precision),
-        "recall": _of_table(scores.recall),
-        "f1": _of_table(scores.f1),
-        "precision_not": _of_table(partial(scores.precision, sarcastic=False)),
-        "recall_not": _of_table(partial(scores.recall, sarcastic=False)),
-        "f1_not": _of_table(partial(scores.f1, sarcastic=False)),
-        "macro_f1": _of_table(scores.macro_f1),
-        "weighted_f1": _of_table(scores.weighted_f1),
+        "accuracy": _of_table(scores.accuracy, _all),
+        "balanced_accuracy": _of_table(scores.balanced_accuracy, _cases(0), _cases(1)),
+        "precision": _of_table(scores.precision, _predicted(1)),
+        "recall": _of_table(scores.recall, _cases(1)),
+        "f1": _of_table(scores.f1, _either(1)),
+        "precision_not": _of_table(partial(scores.precision, sarcastic=False), _predicted(0)),
+        "recall_not": _of_table(partial(scores.recall, sarcastic=False), _cases(0)),
+        "f1_not": _of_table(partial(scores.f1, sarcastic=False), _either(0)),
+        "macro_f1": _of_table(scores.macro_f1, _either(0), _either(1)),
+        "weighted_f1": _of_table(scores.weighted_f1, _all),
         "pair_accuracy": _mean("pairs", 0),
         "sequence_precision": _mean("sequences", 0),
         "sequence_recall": _mean("sequences", 1),
@@ -63,15 +96,15 @@ SCORES: Mapping[str, Score] = MappingProxyType(
 
 
 def score_named(name: str) -> Score:
-    """The score of that name, or an error that lists them."""
-    if name not in SCORES:
-        raise ConfigError(unknown("score", name, SCORES))
+    """Return the score of that name, or raise an error that lists the names."""
+    if not isinstance(name, str) or name not in SCORES:
+        raise ConfigError(unknown("metric", name, SCORES))
     return SCORES[name]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcomes:
-    """The labelled examples, and what one system said of each. Rows are in the order of the examples."""
+    """The labelled examples and one system's answers, in the order of the examples."""
 
     truth: list[bool]
     answers: list[bool | None]
@@ -82,11 +115,11 @@ class Outcomes:
 
     @property
     def n_unread(self) -> int:
-        """Answers that could not be read: wrong in every accuracy, and counted apart."""
+        """Number of unread answers: wrong in every accuracy, and counted separately."""
         return sum(answer is None for answer in self.answers)
 
     def why_not(self, block: Block) -> str:
-        """Why the scores of a block cannot be had; empty when they can."""
+        """Return why the scores of a block are undefined; empty if they are defined."""
         if not self.truth:
             return "no labelled examples"
         if block == "pairs":
@@ -97,11 +130,11 @@ class Outcomes:
         if block == "brier" and not given:
             return "no prediction has a score"
         if block == "brier" and (min(given) < 0 or max(given) > 1):
-            return f"scores go from {min(given):g} to {max(given):g}: they are not probabilities"
+            return f"scores range from {min(given):g} to {max(given):g}: they are not probabilities"
         return ""
 
     def columns(self, block: Block) -> FloatArray:
-        """The block's columns, one row an example."""
+        """Return the block's columns, one row per example."""
         if block == "confusion":
             return scores.confusion_columns(self.truth, self.answers)
         if block == "pairs":
@@ -114,30 +147,37 @@ class Outcomes:
 
 
 def match(examples: Sequence[Example], predictions: Sequence[Prediction]) -> Outcomes:
-    """Bring predictions to their examples by id; examples without a label are left out and counted.
+    """Match predictions with their examples by id; examples without a label are excluded and counted.
 
-    Rows sharing a group or a sequence are one cluster.
+    Rows that share a group or a sequence are one cluster.
     """
+    examples, predictions = check_examples(examples), check_predictions(predictions)
     _refuse_doubles("examples", (example.id for example in examples))
     _refuse_doubles("predictions", (prediction.example_id for prediction in predictions))
-    said = {prediction.example_id: prediction for prediction in predictions}
-    missing = [example.id for example in examples if example.id not in said]
+    by_id = {prediction.example_id: prediction for prediction in predictions}
+    missing = [example.id for example in examples if example.id not in by_id]
     if missing:
         raise DataError(
-            f"{len(missing)} of {len(examples)} examples have no prediction, first {missing[0]!r}"
+            f"{len(missing)} of {len(examples)} examples have no prediction, first {missing[0]!r}: "
+            "predict all of them, or score only those that were predicted"
         )
     known = {example.id for example in examples}
     extra = [prediction.example_id for prediction in predictions if prediction.example_id not in known]
     if extra:
-        raise DataError(f"{len(extra)} predictions are of no example given, first {extra[0]!r}")
+        raise DataError(
+            f"{len(extra)} predictions have no example, first {extra[0]!r}: "
+            "score them against the examples they were made from"
+        )
     nan = [p.example_id for p in predictions if p.score is not None and math.isnan(p.score)]
     if nan:
-        raise DataError(f"{len(nan)} predictions have a score that is NaN, first {nan[0]!r}")
+        raise DataError(
+            f"{len(nan)} predictions have a score that is NaN, first {nan[0]!r}: use None for no score"
+        )
     labelled = [(example, example.label) for example in examples if example.label is not None]
     return Outcomes(
         truth=[label for _, label in labelled],
-        answers=[said[example.id].label for example, _ in labelled],
-        scores=[said[example.id].score for example, _ in labelled],
+        answers=[by_id[example.id].label for example, _ in labelled],
+        scores=[by_id[example.id].score for example, _ in labelled],
         sequences=[example.sequence for example, _ in labelled],
         clusters=cluster_codes([e.group for e, _ in labelled], [e.sequence for e, _ in labelled]),
         n_unlabelled=len(examples) - len(labelled),
@@ -152,4 +192,4 @@ def _refuse_doubles(noun: str, ids: Iterable[str]) -> None:
             doubles.append(id_)
         seen.add(id_)
     if doubles:
-        raise DataError(f"{len(doubles)} {noun} repeat an id, first {doubles[0]!r}")
+        raise DataError(f"{len(doubles)} {noun} repeat an id, first {doubles[0]!r}: ids must be unique")

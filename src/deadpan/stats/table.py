@@ -1,23 +1,34 @@
-"""Every score of one system on one set of examples, with intervals."""
+"""Every score of one system on one set of examples, with confidence intervals."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deadpan.arguments import check_seed
 from deadpan.records import Example, Prediction
+from deadpan.results import Result
 from deadpan.stats.bootstrap import RESAMPLES, kinds_of_clusters, totals_interval
 from deadpan.stats.calibration import Calibration, calibrate
-from deadpan.stats.interval import LEVEL, FloatArray, Interval, undefined
+from deadpan.stats.interval import LEVEL, FloatArray, Interval, check_level, interval_name, undefined
 from deadpan.stats.outcomes import SCORES, Block, Outcomes, match
+from deadpan.stats.ranking import auc_interval
 from deadpan.stats.scores import remark
 
+if TYPE_CHECKING:
+    from deadpan.page.summary import Summary
 
-@dataclass(frozen=True, slots=True)
-class ScoreTable:
-    """What a system scored, on how many examples, and how many of its answers could not be read."""
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ScoreTable(Result):
+    """The scores of a system with their intervals, and the number of examples and unread answers.
+
+    `scores["macro_f1"]` is an Interval; `confusion` is truth (not sarcastic, sarcastic) by answer (not
+    sarcastic, sarcastic, unread).
+    """
 
     scores: Mapping[str, Interval]
     n: int
@@ -28,12 +39,33 @@ class ScoreTable:
     calibration: Calibration
     seed: int
 
-    def values(self) -> dict[str, float]:
-        """The bare figures, those that are defined: what a Run keeps."""
-        return {name: score.value for name, score in self.scores.items() if score.value is not None}
+    def __repr__(self) -> str:
+        return f"ScoreTable({len(self.scores)} scores, {self.n:,} examples, {self.n_unread:,} unread answers)"
+
+    def summary(self) -> Summary:
+        """Return the scores, the confusion table and the calibration errors."""
+        from deadpan.page.summary import Summary
+        from deadpan.page.table import Table
+
+        level = next((score.level for score in self.scores.values()), LEVEL)
+        scores = Table(("score", f"value, {interval_name(level)}"), tuple(self.scores.items()))
+        truths = ("not sarcastic", "sarcastic")
+        rows = tuple((truth, *row) for truth, row in zip(truths, self.confusion, strict=True))
+        answers = Table(("truth", "predicted not sarcastic", "predicted sarcastic", "unread"), rows)
+        notes = [self.counts()]
+        if self.calibration.ece_width is not None:
+            notes.append(f"Expected calibration error: {self.calibration.ece_width:.3f}")
+        return Summary((scores, answers), tuple(notes))
+
+    def counts(self) -> str:
+        """Return the number of examples, clusters, unread answers and unlabelled examples as one line."""
+        return (
+            f"{self.n:,} labelled examples in {self.n_clusters:,} clusters, {self.n_unread:,} unread answers"
+            f", {self.n_unlabelled:,} examples without a label excluded"
+        )
 
     def as_dict(self) -> dict[str, object]:
-        """For a manifest or --json."""
+        """Return all of it, for a manifest or `--json`."""
         return {
             "scores": {name: score.as_dict() for name, score in self.scores.items()},
             "n": self.n,
@@ -53,17 +85,35 @@ def score_predictions(
     level: float = LEVEL,
     resamples: int = RESAMPLES,
 ) -> ScoreTable:
-    """Score a system; intervals resample whole clusters of examples sharing a group or a sequence.
+    """Score the predictions of one system, with bootstrap confidence intervals.
 
-    An unread prediction (label None) counts as wrong and is reported apart in `n_unread`; an example
-    without a label is left out and counted. Pair and sequence scores are there only where examples have
-    sequences, `brier` only where predictions have scores; one that is there but cannot be had says why.
-    The confusion table is truth (not, sarcastic) by answer (not, sarcastic, unread).
+    Parameters
+    ----------
+    examples : the examples, with labels; those without a label are excluded and counted.
+    predictions : one Prediction per example, in any order. One whose label is None could not be read: it
+        counts as wrong and is counted in `n_unread`.
+    seed, resamples : of the bootstrap, which resamples clusters of examples that share a group or a
+        sequence, not single examples.
+    level : the confidence level.
+
+    Pair and sequence scores are there if examples have sequences, `brier` if predictions have scores. A
+    score that is undefined has the value None and the reason in `why`.
+
+    >>> from deadpan import Example, Prediction, Turn, score_predictions
+    >>> examples = [Example("a", Turn("", "Lovely rain."), label=True),
+    ...             Example("b", Turn("", "It rains."), label=False)]
+    >>> table = score_predictions(examples, [Prediction("a", True), Prediction("b", True)])
+    >>> table.scores["recall"].value
+    1.0
     """
+    check_level(level)
+    check_seed(seed)
     outcomes = match(examples, predictions)
     results: dict[str, Interval] = {}
     for block in _blocks(outcomes):
         results |= _score_block(outcomes, block, seed, level, resamples)
+    if any(score is not None for score in outcomes.scores):
+        results["auc"] = _auc(outcomes, seed, level, resamples)
     table = outcomes.columns("confusion").sum(axis=0).astype(int).tolist()
     return ScoreTable(
         scores=results,
@@ -78,13 +128,26 @@ def score_predictions(
 
 
 def _blocks(outcomes: Outcomes) -> list[Block]:
-    """The blocks worth showing: not those these data were never meant for."""
+    """Return the blocks of scores that fit the data."""
     blocks: list[Block] = ["confusion"]
     if any(outcomes.sequences):
         blocks += ["pairs", "sequences"]
     if any(score is not None for score in outcomes.scores):
         blocks.append("brier")
     return blocks
+
+
+def _auc(outcomes: Outcomes, seed: int, level: float, resamples: int) -> Interval:
+    """Return the area under the ROC curve of the examples that have a score."""
+    scored = np.array([score is not None for score in outcomes.scores], dtype=bool)
+    return auc_interval(
+        np.array(outcomes.truth, dtype=bool)[scored],
+        np.array([score for score in outcomes.scores if score is not None], dtype=np.float64),
+        outcomes.clusters[scored],
+        resamples=resamples,
+        level=level,
+        seed=seed,
+    )
 
 
 def _score_block(
@@ -106,11 +169,13 @@ def _score_block(
             resamples=resamples,
             level=level,
             seed=seed,
+            limits=(0.0, 1.0),
+            whole=SCORES[name].whole,
         )
         for name in names
     }
 
 
 def count_of(block: Block, sums: FloatArray) -> int:
-    """How many things a block's scores are about: examples, pairs, sequences or scored examples."""
+    """Return how many things a block's scores are about: examples, pairs, sequences or scored examples."""
     return int(sums.sum() if block == "confusion" else sums[-1])

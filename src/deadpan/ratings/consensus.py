@@ -1,30 +1,36 @@
-"""One label from several answers: the majority, or Dawid and Skene's weighing of each annotator."""
+"""Labels aggregated from several answers: majority vote, or the model of Dawid and Skene."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deadpan.agreement.ratings import MISSING, Ratings
+from deadpan.arguments import check_whole
 from deadpan.errors import ConfigError, DataError
+from deadpan.ratings.ratings import MISSING, Ratings, as_ratings
 from deadpan.records import Label
-from deadpan.stats.interval import LEVEL, FloatArray, Interval, undefined, wilson
+from deadpan.results import Result
+from deadpan.stats.interval import LEVEL, FloatArray, Interval, check_level, undefined, wilson
+
+if TYPE_CHECKING:
+    from deadpan.page.summary import Summary
 
 TIE = 1e-9
-"""Shares closer than this are a tie: a difference this small is rounding."""
+"""Shares closer than this are tied: a difference this small is a rounding error."""
 
 SMOOTHING = 0.01
-"""Added to every count of Dawid and Skene's model: an answer never seen is unlikely, not impossible."""
+"""Added to every count of Dawid and Skene's model: an answer that was never seen is still possible."""
 
 
 @dataclass(frozen=True, slots=True)
 class Annotator:
-    """How good an annotator is by Dawid and Skene's model.
+    """The reliability of an annotator by Dawid and Skene's model.
 
-    `accuracy` is how often their own answers are probably right; `confusion[truth][answer]` what they
-    answer when the truth is so.
+    `accuracy` is the mean posterior probability of their own answers; `confusion[truth][answer]` the
+    probability of an answer given the true label.
     """
 
     name: str
@@ -33,9 +39,9 @@ class Annotator:
     confusion: Mapping[str, Mapping[str, float]]
 
 
-@dataclass(frozen=True, slots=True)
-class DawidSkene:
-    """Labels with their posterior, the annotators, and whether the iteration settled."""
+@dataclass(frozen=True, slots=True, repr=False)
+class DawidSkene(Result):
+    """Labels with their posterior distribution, the annotators, and True in `converged` if EM did."""
 
     labels: list[Label]
     annotators: list[Annotator]
@@ -43,12 +49,35 @@ class DawidSkene:
     iterations: int
     converged: bool
 
+    def __repr__(self) -> str:
+        return f"DawidSkene({len(self.labels):,} labels, {len(self.annotators):,} annotators)"
+
+    def as_dict(self) -> dict[str, object]:
+        """Return prevalence and annotators, for `--json`."""
+        return {
+            "labels": len(self.labels),
+            "prevalence": dict(self.prevalence),
+            "annotators": {a.name: {"n": a.n, "accuracy": a.accuracy} for a in self.annotators},
+            "iterations": self.iterations,
+            "converged": self.converged,
+        }
+
+    def summary(self) -> Summary:
+        """Return the annotators and how often their answers are probably right."""
+        from deadpan.page.summary import Summary
+        from deadpan.page.table import Table
+
+        rows = tuple((a.name, a.accuracy, a.n) for a in self.annotators)
+        state = "converged" if self.converged else "did not converge"
+        note = f"{len(self.labels):,} labels; EM {state} after {self.iterations:,} iterations"
+        return Summary((Table(("annotator", "estimated accuracy", "n"), rows),), (note,))
+
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """How often an annotator agrees with the majority of the others.
+    """The share of an annotator's answers that agree with the majority of the others.
 
-    Items on which the others tie, or where there is no other, cannot be matched; they are counted apart.
+    Items on which the others tie, or that nobody else answered, are counted in `n_unmatched`.
     """
 
     annotator: str
@@ -57,16 +86,17 @@ class Match:
 
 
 def majority(ratings: Ratings) -> list[Label]:
-    """The most frequent answer of each item. A tie has the value None and says so in `method`."""
+    """Return the most frequent answer to each item. A tie has the value None, and `method` says so."""
+    ratings = as_ratings(ratings)
     counts = ratings.counts
     return [
-        _label(ratings, at, counts[at] / max(counts[at].sum(), 1), int(counts[at].sum()), "majority")
+        label_by_shares(ratings, at, counts[at] / max(counts[at].sum(), 1), int(counts[at].sum()), "majority")
         for at in range(len(ratings.items))
     ]
 
 
-def _label(ratings: Ratings, item: int, shares: FloatArray, n: int, method: str) -> Label:
-    """The label of an item by its shares (votes or posterior); None for a tie or where nobody answered."""
+def label_by_shares(ratings: Ratings, item: int, shares: FloatArray, n: int, method: str) -> Label:
+    """Return the label of an item by its shares (votes or posterior); None for a tie or no answer."""
     if n == 0:
         return Label(ratings.items[item], ratings.question, None, {}, 0, f"{method}: no answer")
     best = np.flatnonzero(shares >= shares.max() - TIE)
@@ -86,11 +116,13 @@ def _label(ratings: Ratings, item: int, shares: FloatArray, n: int, method: str)
 
 
 def match_majority(ratings: Ratings, level: float = LEVEL) -> list[Match]:
-    """Each annotator against the majority of the others, with Wilson's interval.
+    """Compare each annotator with the majority of the others, with Wilson's interval.
 
-    Their own answer is left out of the majority: with few raters it would match itself. KoCoSa qualifies
-    annotators at 65 % on 20 items.
+    Their own answer does not count towards the majority: with few raters it would match itself. KoCoSa
+    qualifies annotators at 65 % on 20 items.
     """
+    ratings = as_ratings(ratings)
+    check_level(level)
     size = len(ratings.categories)
     counts = ratings.counts
     matches = []
@@ -111,16 +143,18 @@ _NO_MATCH = "no item on which the others have a majority"
 
 
 def dawid_skene(ratings: Ratings, max_iterations: int = 1000, tolerance: float = 1e-5) -> DawidSkene:
-    """Dawid and Skene's (1979) model by expectation maximisation, from the vote shares on.
+    """Fit Dawid and Skene's (1979) model by expectation maximisation, starting from the vote shares.
 
-    Every annotator has a table of what they answer given the truth; truth and tables are estimated in
-    turn until no posterior moves by more than `tolerance`. Nothing is drawn at random.
+    Every annotator has a table of answer probabilities given the true label; labels and tables are
+    estimated in turn until no posterior changes by more than `tolerance`. The result is deterministic.
     """
-    if max_iterations < 1 or tolerance <= 0:
-        raise ConfigError("Dawid-Skene needs at least one iteration and a tolerance above 0")
+    ratings = as_ratings(ratings)
+    check_whole(max_iterations, "max_iterations", 1)
+    if not isinstance(tolerance, int | float) or tolerance <= 0:
+        raise ConfigError(f"tolerance must be above 0: got {tolerance!r}")
     counts = ratings.counts
     if not counts.sum():
-        raise DataError("Dawid-Skene needs at least one answer: there is none")
+        raise DataError("Dawid-Skene needs at least one answer: got none")
     size = len(ratings.categories)
     given = np.stack([ratings.codes == category for category in range(size)], axis=2).astype(float)
     answered = counts.sum(axis=1) > 0
@@ -135,7 +169,7 @@ def dawid_skene(ratings: Ratings, max_iterations: int = 1000, tolerance: float =
         iterations += 1
     return DawidSkene(
         labels=[
-            _label(ratings, at, posterior[at], int(counts[at].sum()), "dawid-skene")
+            label_by_shares(ratings, at, posterior[at], int(counts[at].sum()), "dawid-skene")
             for at in range(len(ratings.items))
         ],
         annotators=_annotators(ratings, posterior, tables),
@@ -146,7 +180,7 @@ def dawid_skene(ratings: Ratings, max_iterations: int = 1000, tolerance: float =
 
 
 def _maximise(posterior: FloatArray, given: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """How common each truth is, and each annotator's table (raters x truth x answer), given the posterior."""
+    """Return the prevalence of each label and each annotator's table (raters x truth x answer)."""
     prevalence = posterior.sum(axis=0) + SMOOTHING
     items, raters, size = given.shape
     by_truth = (posterior.T @ given.reshape(items, raters * size)).reshape(size, raters, size)
@@ -155,7 +189,7 @@ def _maximise(posterior: FloatArray, given: FloatArray) -> tuple[FloatArray, Flo
 
 
 def _expect(prevalence: FloatArray, tables: FloatArray, given: FloatArray) -> FloatArray:
-    """What is probably true of each item; in logarithms, since many raters' product would vanish."""
+    """Return the posterior of each item; in logarithms, since a product over many raters underflows."""
     items, raters, size = given.shape
     answers = np.log(tables).transpose(0, 2, 1).reshape(raters * size, size)
     likelihood = np.log(prevalence) + given.reshape(items, raters * size) @ answers
@@ -166,7 +200,7 @@ def _expect(prevalence: FloatArray, tables: FloatArray, given: FloatArray) -> Fl
 
 
 def _annotators(ratings: Ratings, posterior: FloatArray, tables: FloatArray) -> list[Annotator]:
-    found = []
+    annotators = []
     for rater, name in enumerate(ratings.raters):
         rows = np.flatnonzero(ratings.codes[:, rater] != MISSING)
         if not rows.size:
@@ -176,5 +210,5 @@ def _annotators(ratings: Ratings, posterior: FloatArray, tables: FloatArray) -> 
             truth: dict(zip(ratings.categories, tables[rater, at].tolist(), strict=True))
             for at, truth in enumerate(ratings.categories)
         }
-        found.append(Annotator(name, len(rows), float(right.mean()), confusion))
-    return found
+        annotators.append(Annotator(name, len(rows), float(right.mean()), confusion))
+    return annotators

@@ -1,6 +1,7 @@
-"""How far people agree, and what their answers come to."""
+"""Agreement between raters, and labels aggregated from their answers."""
 
-from deadpan.agreement.coefficients import (
+from deadpan.ratings.coefficients import (
+    Agreement,
     agreement,
     cohen_kappa,
     fleiss_kappa,
@@ -9,20 +10,25 @@ from deadpan.agreement.coefficients import (
     mean_cohen_kappa,
     raw_agreement,
 )
-from deadpan.agreement.consensus import Annotator, DawidSkene, Match, dawid_skene, majority, match_majority
-from deadpan.agreement.ratings import Ratings, ratings_from_judgments, ratings_from_matrix
+from deadpan.ratings.consensus import Annotator, DawidSkene, Match, dawid_skene, majority, match_majority
+from deadpan.ratings.mace import Mace, mace
+from deadpan.ratings.ratings import Ratings, as_ratings, ratings_from_judgments, ratings_from_matrix
 
 __all__ = [
+    "Agreement",
     "Annotator",
     "DawidSkene",
+    "Mace",
     "Match",
     "Ratings",
     "agreement",
+    "as_ratings",
     "cohen_kappa",
     "dawid_skene",
     "fleiss_kappa",
     "gwet_ac1",
     "krippendorff_alpha",
+    "mace",
     "majority",
     "match_majority",
     "mean_cohen_kappa",

@@ -1,0 +1,89 @@
+"""Judgments in files: what the studio exports, and tables from other tools, one answer per row or one rater
+per column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from deadpan.drops import Tally
+from deadpan.errors import DataError
+from deadpan.formats.rows import TableRow
+from deadpan.formats.table_writer import cell_text
+from deadpan.formats.tables import SUFFIXES, read_table
+from deadpan.records import Judgment
+from deadpan.storage import read_records
+
+COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "item": ("item_id", "item", "id", "example_id", "text_id", "task_id", "unit"),
+    "annotator": ("annotator", "rater", "worker", "worker_id", "annotator_id", "rater_id", "coder", "user"),
+    "answer": ("answer", "label", "rating", "value", "judgment", "annotation"),
+    "question": ("question", "variable", "dimension"),
+}
+"""Field -> the names such a column commonly has."""
+_CURE = (
+    "a table of judgments has the columns item, annotator and answer, or the column item and one column per "
+    "rater"
+)
+
+
+def read_judgments(path: Path | str) -> list[Judgment]:
+    """Read judgments: JSON lines and Parquet that deadpan wrote, or any table.
+
+    A table is long (columns item, annotator, answer, and perhaps question) or wide (a column with the item,
+    every other column a rater). An empty cell is a missing answer. Rows that cannot be read are an error.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise DataError(f"{path}: no such file: name a file of judgments")
+    if path.suffix.lower() not in SUFFIXES:
+        raise DataError(f"{path}: judgments are {', '.join(SUFFIXES)} files: name it so")
+    if _is_ours(path):
+        return list(read_records(path, Judgment))
+    tally = Tally()
+    rows = read_table(path, tally, _CURE)
+    first = next(rows, None)
+    if first is None:
+        raise DataError(f"{path}: holds no row; {_CURE}")
+    judgments = list(_judgments(path, first, chain([first], rows)))
+    if tally.drops["bad_row"]:
+        raise DataError(f"{path.parent / tally.places['bad_row'][0]}: is the file whole?")
+    return judgments
+
+
+def _is_ours(path: Path) -> bool:
+    """Return True for the records that the studio exports."""
+    if path.suffix not in (".jsonl", ".parquet"):
+        return False
+    first = next(read_table(path, Tally(), _CURE), None)
+    return first is None or {"item_id", "annotator", "answer", "created_at"} <= set(first.fields)
+
+
+def _judgments(path: Path, first: TableRow, rows: Iterable[TableRow]) -> Iterator[Judgment]:
+    spelled = {str(name).strip().lower(): str(name) for name in first.fields}
+    found = {
+        field: next((spelled[name] for name in names if name in spelled), None)
+        for field, names in COLUMNS.items()
+    }
+    item, annotator, answer = found["item"], found["annotator"], found["answer"]
+    if annotator and answer and item:
+        question = found["question"]
+        for row in rows:
+            asked = cell_text(row.fields.get(question)) if question else ""
+            yield _judgment(row, item, cell_text(row.fields.get(annotator)), asked, row.fields.get(answer))
+        return
+    raters = [str(name) for name in first.fields if str(name) != item]
+    if len(raters) < 2 or annotator:
+        raise DataError(f"{path}: no judgments in the columns {', '.join(spelled)[:200]}; {_CURE}")
+    for row in rows:
+        for rater in raters:
+            if cell_text(row.fields.get(rater)).strip():
+                yield _judgment(row, item, rater, "", row.fields.get(rater))
+
+
+def _judgment(row: TableRow, item: str | None, annotator: str, question: str, answer: Any) -> Judgment:
+    name = cell_text(row.fields.get(item)) if item else str(row.number)
+    words = cell_text(answer).strip().removesuffix(".0")
+    return Judgment(name, annotator, question, words, 0.0, "1970-01-01T00:00:00+00:00")

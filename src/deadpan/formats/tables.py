@@ -1,0 +1,136 @@
+"""Tables by their extension: CSV, TSV, JSON lines, JSON arrays, Parquet and Excel."""
+
+from __future__ import annotations
+
+import csv
+import json
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from deadpan.drops import Tally
+from deadpan.errors import DataError, need
+from deadpan.formats.rows import TableRow, csv_rows, find_encoding, json_document, json_lines, lines
+
+SUFFIXES = (".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".parquet", ".xlsx")
+
+
+def read_table(path: Path, tally: Tally, cure: str, *, exact: bool = False) -> Iterator[TableRow]:
+    """Yield the rows of a table; those that cannot be read are counted. `cure` ends error messages.
+
+    Text that is not UTF-8 is read as Korean or Western Windows text, and the tally says so. `exact` keeps
+    the names of the columns of a CSV as the file spells them.
+    """
+    kind = path.suffix.lower()
+    if kind == ".parquet":
+        return _parquet_rows(path)
+    if kind == ".xlsx":
+        return _excel_rows(path)
+    encoding = find_encoding(path)
+    if encoding != "utf-8":
+        tally.change(f"read_as_{encoding}")
+    if kind in (".csv", ".tsv", ".tab"):
+        delimiter = _delimiter(path, cure, encoding)
+        return csv_rows(path, {}, tally, cure, delimiter=delimiter, encoding=encoding, exact=exact)
+    if _first_line(path, cure, encoding).startswith("["):
+        return _array_rows(path, cure)
+    return json_lines(path, {}, tally, cure, encoding=encoding)
+
+
+def header_of(path: Path, cure: str) -> list[str]:
+    """Return the names of the columns of a CSV as the file spells them; none for other formats."""
+    if path.suffix.lower() not in (".csv", ".tsv", ".tab"):
+        return []
+    encoding = find_encoding(path)
+    delimiter = _delimiter(path, cure, encoding)
+    return next(csv.reader([_first_line(path, cure, encoding)], delimiter=delimiter), [])
+
+
+def is_table(source: str | Path) -> bool:
+    """Return True for a file with the extension of a table that deadpan did not write as Examples."""
+    path = Path(source)
+    return path.is_file() and path.suffix.lower() in SUFFIXES and not holds_examples(path)
+
+
+def holds_examples(path: Path) -> bool:
+    """Return True if a file holds Examples that deadpan wrote."""
+    if path.suffix == ".parquet":
+        with _parquet(path) as file:
+            return {"response", "label_kind", "sequence"} <= set(file.schema_arrow.names)
+    if path.suffix != ".jsonl":
+        return False
+    try:
+        first = json.loads(_first_line(path, "it should be JSON lines"))
+    except (ValueError, RecursionError):
+        return False
+    response = first.get("response") if isinstance(first, dict) else None
+    return isinstance(response, dict) and "text" in response
+
+
+def _first_line(path: Path, cure: str, encoding: str = "utf-8") -> str:
+    return next((line.strip() for _, line in lines(path, cure, encoding) if line.strip()), "")
+
+
+def _delimiter(path: Path, cure: str, encoding: str) -> str:
+    """Return the delimiter the header has most of: some programs write CSV with semicolons or tabs."""
+    header = _first_line(path, cure, encoding)
+    return max(",", "\t", ";", key=header.count)
+
+
+def _array_rows(path: Path, cure: str) -> Iterator[TableRow]:
+    """Yield the objects of a JSON array."""
+    for number, fields in enumerate(json_document(path, cure), 1):
+        if not isinstance(fields, dict):
+            raise DataError(f"{path}:1: item {number} of the array is not an object; {cure}")
+        yield TableRow(fields, number, f"{path.name} item {number}")
+
+
+@contextmanager
+def _parquet(path: Path) -> Iterator[Any]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            yield file
+    except (pa.ArrowInvalid, OSError) as bad:
+        raise DataError(
+            f"{path}: not a Parquet file, or cut short ({str(bad).splitlines()[0]}): write it again"
+        ) from None
+
+
+def _parquet_rows(path: Path) -> Iterator[TableRow]:
+    number = 0
+    with _parquet(path) as file:
+        for batch in file.iter_batches():
+            for fields in batch.to_pylist():
+                number += 1
+                yield TableRow(fields, number, f"{path.name} row {number}")
+
+
+DAMAGED_BOOK = (
+    zipfile.BadZipFile, zlib.error, SyntaxError, OSError, EOFError, RuntimeError, LookupError, ValueError,
+    TypeError, AttributeError,
+)  # fmt: skip
+"""Errors that openpyxl and the archive under it raise for a damaged workbook, by where the damage is."""
+
+
+def _excel_rows(path: Path) -> Iterator[TableRow]:
+    """Yield the rows of the first sheet; its first row is the header."""
+    openpyxl = need("openpyxl", "excel")
+    try:
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+        rows = book.worksheets[0].iter_rows(values_only=True)
+        names = [str(name or "").strip() for name in next(rows, ())]
+        for number, cells in enumerate(rows, 1):
+            if any(cell is not None for cell in cells):
+                fields = {name: cell for name, cell in zip(names, cells, strict=False) if name}
+                yield TableRow(fields, number, f"{path.name}:{number + 1}")
+        book.close()
+    except DAMAGED_BOOK as bad:
+        raise DataError(
+            f"{path}: not an Excel workbook, or damaged ({bad}): save it again as .xlsx"
+        ) from None

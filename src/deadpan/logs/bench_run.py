@@ -1,0 +1,51 @@
+"""Run folders of deadpan bench: rows.jsonl has one answer per item and run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from deadpan.drops import Tally
+from deadpan.errors import ConfigError, DataError
+from deadpan.formats.rows import json_lines
+from deadpan.logs.log import LogOptions, ScoredItem, ScoreLog, averaged
+
+ROWS = "rows.jsonl"
+METRIC = "correct"
+_KEYS = {name: (name,) for name in ("model", "item", "family", "set_hash", "correct", "error")}
+_CURE = "give a folder of deadpan bench run"
+
+
+class BenchFormat:
+    """A folder that deadpan bench run wrote."""
+
+    def recognises(self, path: Path) -> bool:
+        """Return True for a folder with a plan and rows."""
+        return (path / "run.json").is_file() and (path / ROWS).is_file()
+
+    def read(self, path: Path, options: LogOptions) -> list[ScoreLog]:
+        """Read the answers; those of several runs are averaged, items of one family are a cluster."""
+        if options.metric not in ("", METRIC):
+            raise ConfigError(f"{path}: a run has one score per item, {METRIC!r}: leave --metric out")
+        found: dict[str, list[ScoredItem]] = {}
+        for model, row in _rows(path):
+            found.setdefault(model, []).append(row)
+        notes = (f"{path}: clusters are families of items; --cluster is for other logs",)
+        files = (path / "run.json", path / ROWS)
+        return [
+            ScoreLog(
+                model, METRIC, averaged(rows, path), path, (METRIC,), notes if options.cluster else (), files
+            )
+            for model, rows in found.items()
+        ]
+
+
+def _rows(path: Path) -> Iterator[tuple[str, ScoredItem]]:
+    tally = Tally()
+    for row in json_lines(path / ROWS, _KEYS, tally, _CURE):
+        cells = row.fields
+        score = None if cells["error"] else float(bool(cells["correct"]))
+        question = f"{cells['set_hash']}/{cells['item']}"
+        yield str(cells["model"]), ScoredItem(str(cells["item"]), score, str(cells["family"] or ""), question)
+    if tally.drops["bad_row"]:
+        raise DataError(f"{path / tally.places['bad_row'][0]}: is the file whole? {_CURE}")

@@ -1,0 +1,254 @@
+"""Comparison of systems by their logs, paired by item."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from deadpan.arguments import check_list, check_mapping, check_path, check_text
+from deadpan.errors import ConfigError
+from deadpan.logs.alignment import UNSCORED, Unscored, align, by_system, clusters_by_item
+from deadpan.logs.log import ScoredItem, ScoreLog
+from deadpan.logs.reading import read_logs
+from deadpan.registry import unknown
+from deadpan.results import Result
+from deadpan.stats.clusters import cluster_codes
+from deadpan.stats.comparison import holm
+from deadpan.stats.interval import (
+    LEVEL,
+    SAME_EVERYWHERE,
+    FloatArray,
+    IntArray,
+    Interval,
+    interval_name,
+)
+from deadpan.stats.paired import (
+    RESAMPLES,
+    PairedComparison,
+    clustered_share,
+    compare_paired,
+    paired_interval,
+    within_one,
+)
+
+if TYPE_CHECKING:
+    from deadpan.figures import Figure
+    from deadpan.page.summary import Summary
+
+FEWEST = 10
+"""Clusters below which intervals, power and numbers of items are rough."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class LogComparison(Result):
+    """Systems compared on the items they all answered: their mean scores, and every pair of them."""
+
+    metric: str
+    systems: Mapping[str, Interval]
+    pairs: tuple[PairedComparison, ...]
+    n: int
+    n_clusters: int
+    notes: tuple[str, ...]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    files: tuple[Path, ...] = ()
+    """The request and the files that were read: both for the manifest."""
+
+    def __repr__(self) -> str:
+        found = sum(pair.significant for pair in self.pairs)
+        pairs = f"{found} of {len(self.pairs)} pairs differ"
+        return f"LogComparison({len(self.systems)} systems, {self.n:,} items, {pairs})"
+
+    def as_dict(self) -> dict[str, object]:
+        """Return everything, for `--json`."""
+        return {
+            "metric": self.metric,
+            "n": self.n,
+            "n_clusters": self.n_clusters,
+            "systems": {name: mean.as_dict() for name, mean in self.systems.items()},
+            "comparisons": [pair.as_dict() for pair in self.pairs],
+            "notes": list(self.notes),
+        }
+
+    def summary(self) -> Summary:
+        """Return the systems, the pairs, and what the items can tell."""
+        from deadpan.page.summary import Summary
+        from deadpan.page.table import Table
+
+        scores = Table(("system", f"mean {self.metric}", "n"),
+                       tuple((name, mean, mean.n) for name, mean in self.systems.items()))  # fmt: skip
+        pairs = tuple(
+            (f"{pair.first} - {pair.second}", pair.difference, _p(pair.p_holm), pair.verdict)
+            for pair in self.pairs
+        )
+        columns = ("systems", "difference", "p", "result")
+        power = tuple(
+            (f"{pair.first} - {pair.second}", pair.detectable,
+             *(f"{100 * share:.0f} %" for share in pair.power.values()))
+            for pair in self.pairs if pair.power
+        )  # fmt: skip
+        tables = [scores, Table(columns, pairs)]
+        if power:
+            title = "Detectable with 80 % power, and the power to detect a true difference of"
+            tables.append(Table(("systems", "detectable", "0.02", "0.05", "0.10"), power, title))
+        return Summary(tuple(tables), self.notes)
+
+    def figure(self) -> Figure:
+        """Draw the differences with their intervals."""
+        from deadpan.figures.scores import whiskers
+
+        found = [pair for pair in self.pairs if pair.significant]
+        title = (
+            f"{len(found)} of {len(self.pairs)} differences are significant on {self.n:,} items"
+            if len(self.pairs) > 1
+            else self.pairs[0].verdict.partition(";")[0].capitalize() + f" on {self.n:,} items"
+        )
+        rows = {f"{_short(pair.first)} −\n{_short(pair.second)}": pair.difference for pair in self.pairs}
+        return whiskers(title, rows, unit=f"difference of mean {self.metric}", mark=("no difference", 0.0))
+
+    def write(self, folder: Path | str) -> None:
+        """Write comparison.json, report.html, the figure and manifest.json to a folder."""
+        from deadpan.logs.report import write_comparison
+
+        write_comparison(self, Path(folder))
+
+
+def compare_logs(
+    paths: Sequence[Path | str],
+    *,
+    metric: str = "",
+    cluster: str = "",
+    against: str = "",
+    unscored: Unscored = "exclude",
+    level: float = LEVEL,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> LogComparison:
+    """Compare the results of any tools, paired by item.
+
+    Parameters
+    ----------
+    paths : logs of Inspect (.eval), samples of lm-eval, run folders of HELM or of deadpan bench, or tables
+        with the columns item, system and score.
+    metric : the score to read; by default the main one of each format.
+    cluster : the field of an item that names what it shares with others (a thread, a template).
+    against : compare every system with this one only, instead of all pairs.
+    unscored : "exclude" leaves items that a system has no score for out for all, "zero" counts them as 0.
+    """
+    check_text(metric, "metric")
+    check_text(cluster, "cluster")
+    check_text(against, "against")
+    check_text(unscored, "unscored")
+    given = [check_path(path, "a log") for path in check_list(paths, "logs")]
+    _check_once(given)
+    logs = [log for path in given for log in read_logs(path, metric, cluster)]
+    result = compare_scores(
+        by_system(logs), metric=logs[0].metric if logs else "score", against=against, unscored=unscored,
+        level=level, resamples=resamples, seed=seed, notes=_notes(logs),
+    )  # fmt: skip
+    settings = {"logs": [str(path) for path in given], "metric": result.metric, "cluster": cluster,
+                "against": against, "unscored": unscored, "level": level, "resamples": resamples,
+                "seed": seed}  # fmt: skip
+    return replace(result, settings=settings, files=tuple(file for log in logs for file in log.files))
+
+
+def _check_once(paths: Sequence[Path]) -> None:
+    """Refuse a log that is named twice: it would be compared with itself."""
+    seen: set[Path] = set()
+    for path in paths:
+        real = path.resolve()
+        if real in seen:
+            raise ConfigError(f"{path} is named twice: name every log once")
+        seen.add(real)
+
+
+def compare_scores(
+    systems: Mapping[str, Mapping[str, ScoredItem]],
+    *,
+    metric: str = "score",
+    against: str = "",
+    unscored: Unscored = "exclude",
+    level: float = LEVEL,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    notes: Sequence[str] = (),
+) -> LogComparison:
+    """Compare systems given as {system: {item: ScoredItem}}; `compare_logs` reads them from files."""
+    check_mapping(systems, "systems", "pass {system: {item: ScoredItem}}")
+    if len(systems) < 2:
+        raise ConfigError(f"a comparison needs at least two systems: got {', '.join(systems) or 'none'}")
+    if unscored not in UNSCORED:
+        raise ConfigError(unknown("choice for unscored items", unscored, UNSCORED))
+    if against and against not in systems:
+        raise ConfigError(unknown("system", against, systems))
+    items, scores, remarks = align(systems, unscored)
+    clusters = cluster_codes(clusters_by_item(systems, items))
+    means = {name: _mean(scores[name], clusters, level, resamples, seed) for name in systems}
+    chosen = [(name, against) for name in systems if name != against] if against else combinations(systems, 2)
+    pairs = [
+        compare_paired(
+            scores[a], scores[b], clusters, names=(a, b), level=level, resamples=resamples, seed=seed
+        )
+        for a, b in chosen
+    ]
+    adjusted = holm([pair.test.p for pair in pairs])
+    final = tuple(replace(pair, p_holm=p) for pair, p in zip(pairs, adjusted, strict=True))
+    k = int(clusters.max(initial=-1)) + 1
+    said = [*notes, *remarks, *_cautions(final, k), _method(final, len(items), k)]
+    return LogComparison(metric, means, final, len(items), k, tuple(said))
+
+
+def _mean(scores: FloatArray, clusters: IntArray, level: float, resamples: int, seed: int) -> Interval:
+    if within_one(scores):
+        return clustered_share(scores, clusters, level)
+    return paired_interval(scores, clusters, level=level, resamples=resamples, seed=seed)
+
+
+def _cautions(pairs: Sequence[PairedComparison], k: int) -> list[str]:
+    """Return what the items cannot tell."""
+    said = []
+    if k < FEWEST:
+        what = "1 cluster is" if k == 1 else f"{k} clusters are"
+        said.append(f"{what} too few: intervals, power and numbers of items are rough.")
+    alike = [
+        f"{pair.first} and {pair.second}"
+        for pair in pairs
+        if pair.difference.why == SAME_EVERYWHERE and not pair.difference.value
+    ]
+    if alike:
+        said.append(f"No item tells {'; '.join(alike[:3])} apart, so nothing is known about power.")
+    return said
+
+
+def _notes(logs: Sequence[ScoreLog]) -> list[str]:
+    notes = [note for log in logs for note in log.notes]
+    metrics = {log.metric: log for log in logs}
+    if len(metrics) > 1:
+        named = ", ".join(f"{metric} of {log.system}" for metric, log in metrics.items())
+        notes.append(f"Different scores are compared: {named}. Name one with --metric.")
+    others = [name for name in dict.fromkeys(m for log in logs for m in log.metrics) if name not in metrics]
+    if others:
+        notes.append(f"Other scores in these logs: {', '.join(others[:8])} (--metric).")
+    return notes
+
+
+def _method(pairs: Sequence[PairedComparison], n: int, k: int) -> str:
+    tests = " or ".join(dict.fromkeys(pair.test.method for pair in pairs))
+    clusters = f" in {k:,} cluster{'s' * (k > 1)}" if k < n else ""
+    holm_said = ", adjusted by Holm's method" if len(pairs) > 1 else ""
+    bounds = interval_name(pairs[0].difference.level) if pairs else interval_name()
+    return (
+        f"{n:,} item{'s' * (n > 1)}{clusters}, paired. p: {tests}{holm_said}. In brackets: the {bounds} "
+        "(bootstrap over clusters)."
+    )
+
+
+def _p(p: float) -> str:
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def _short(name: str) -> str:
+    """Return a name that fits beside a plot: the end of a long one, where models differ."""
+    return name if len(name) <= 26 else "…" + name[-25:]
