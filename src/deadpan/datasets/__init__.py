@@ -1,84 +1,139 @@
-"""Readers of published corpora: files as released in, Examples out."""
+"""Published corpora and tables of your own, read as Examples."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from deadpan.drops import Tally
-from deadpan.records import Example
-from deadpan.registry import Registry
+from deadpan.datasets.dataset import Dataset, counted
+from deadpan.datasets.reading import Reading
+from deadpan.draws import sample
+from deadpan.errors import ConfigError
+from deadpan.progress import Progress, silent
+from deadpan.registry import Registry, unknown
 
 if TYPE_CHECKING:
-    from deadpan.datasets.reader import Reader, Release
+    from deadpan.datasets.reader import Reader
+
+__all__ = [
+    "READERS",
+    "Dataset",
+    "Reading",
+    "open_dataset",
+    "open_source",
+    "read_dataset",
+    "read_source",
+    "sample_source",
+]
 
 READERS = Registry(
     "dataset",
     {
-        "starter-en": "deadpan.datasets.starter:StarterEnglish",
-        "starter-ko": "deadpan.datasets.starter:StarterKorean",
-        "sarc-main": "deadpan.datasets.sarc:SarcMain",
-        "sarc-main-unbalanced": "deadpan.datasets.sarc:SarcMainUnbalanced",
-        "sarc-pol": "deadpan.datasets.sarc:SarcPol",
-        "sarc-pol-unbalanced": "deadpan.datasets.sarc:SarcPolUnbalanced",
-        "sarc-raw": "deadpan.datasets.sarc_raw:SarcRaw",
-        "sarc-kaggle": "deadpan.datasets.sarc_raw:SarcKaggle",
-        "isarcasm": "deadpan.datasets.isarcasm:ISarcasm",
-        "isarcasm_eval-en": "deadpan.datasets.isarcasm_eval:EnglishA",
-        "isarcasm_eval-en-b": "deadpan.datasets.isarcasm_eval:EnglishB",
-        "isarcasm_eval-en-c": "deadpan.datasets.isarcasm_eval:EnglishC",
-        "isarcasm_eval-ar": "deadpan.datasets.isarcasm_eval:ArabicA",
-        "isarcasm_eval-ar-c": "deadpan.datasets.isarcasm_eval:ArabicC",
-        "isarcasm_eval-votes": "deadpan.datasets.isarcasm_eval:Votes",
-        "semeval2018-a": "deadpan.datasets.semeval2018:TaskA",
-        "semeval2018-b": "deadpan.datasets.semeval2018:TaskB",
-        "riloff": "deadpan.datasets.riloff:Riloff",
-        "ptacek": "deadpan.datasets.ptacek:Ptacek",
-        "ghosh_veale": "deadpan.datasets.ghosh_veale:GhoshVeale",
-        "news_headlines": "deadpan.datasets.news_headlines:NewsHeadlines",
-        "kocasm": "deadpan.datasets.kocasm:Kocasm",
-        "kocosa": "deadpan.datasets.kocosa:KoCoSa",
-        "arsarcasm_v2": "deadpan.datasets.arsarcasm:ArSarcasm",
-        "figlang2020-twitter": "deadpan.datasets.figlang:Twitter",
-        "figlang2020-reddit": "deadpan.datasets.figlang:Reddit",
-        "mustard": "deadpan.datasets.mustard:Mustard",
-        "oraby-gen": "deadpan.datasets.oraby:Generic",
-        "oraby-hyp": "deadpan.datasets.oraby:Hyperbole",
-        "oraby-rq": "deadpan.datasets.oraby:RhetoricalQuestion",
-        "table": "deadpan.datasets.table:Table",
+        "starter-en": "deadpan.datasets.readers.starter:StarterEnglish",
+        "starter-ko": "deadpan.datasets.readers.starter:StarterKorean",
+        "sarc-main": "deadpan.datasets.readers.sarc.index:SarcMain",
+        "sarc-main-unbalanced": "deadpan.datasets.readers.sarc.index:SarcMainUnbalanced",
+        "sarc-pol": "deadpan.datasets.readers.sarc.index:SarcPol",
+        "sarc-pol-unbalanced": "deadpan.datasets.readers.sarc.index:SarcPolUnbalanced",
+        "sarc-raw": "deadpan.datasets.readers.sarc.raw:SarcRaw",
+        "sarc-kaggle": "deadpan.datasets.readers.sarc.raw:SarcKaggle",
+        "isarcasm": "deadpan.datasets.readers.isarcasm:ISarcasm",
+        "isarcasm_eval-en": "deadpan.datasets.readers.isarcasm_eval:EnglishA",
+        "isarcasm_eval-en-b": "deadpan.datasets.readers.isarcasm_eval:EnglishB",
+        "isarcasm_eval-en-c": "deadpan.datasets.readers.isarcasm_eval:EnglishC",
+        "isarcasm_eval-ar": "deadpan.datasets.readers.isarcasm_eval:ArabicA",
+        "isarcasm_eval-ar-c": "deadpan.datasets.readers.isarcasm_eval:ArabicC",
+        "isarcasm_eval-votes": "deadpan.datasets.readers.isarcasm_eval:Votes",
+        "semeval2018-a": "deadpan.datasets.readers.semeval2018:TaskA",
+        "semeval2018-b": "deadpan.datasets.readers.semeval2018:TaskB",
+        "riloff": "deadpan.datasets.readers.riloff:Riloff",
+        "ptacek": "deadpan.datasets.readers.ptacek:Ptacek",
+        "ghosh_veale": "deadpan.datasets.readers.ghosh_veale:GhoshVeale",
+        "news_headlines": "deadpan.datasets.readers.news_headlines:NewsHeadlines",
+        "kocasm": "deadpan.datasets.readers.kocasm:Kocasm",
+        "kocosa": "deadpan.datasets.readers.kocosa:KoCoSa",
+        "arsarcasm_v2": "deadpan.datasets.readers.arsarcasm:ArSarcasm",
+        "figlang2020-twitter": "deadpan.datasets.readers.figlang:Twitter",
+        "figlang2020-reddit": "deadpan.datasets.readers.figlang:Reddit",
+        "mustard": "deadpan.datasets.readers.mustard:Mustard",
+        "oraby-gen": "deadpan.datasets.readers.oraby:Generic",
+        "oraby-hyp": "deadpan.datasets.readers.oraby:Hyperbole",
+        "oraby-rq": "deadpan.datasets.readers.oraby:RhetoricalQuestion",
+        "table": "deadpan.datasets.table:TableReader",
     },
+    group="deadpan.readers",
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Dataset:
-    """A corpus in memory: its examples, what its release says of itself, and what was left out."""
+def open_dataset(source: str | Path, data_dir: Path | str | None = None, **how: Any) -> Reader:
+    """Return a reader that yields the examples of a source one by one, whatever its size.
 
-    name: str
-    release: Release
-    examples: list[Example]
-    tally: Tally
+    The arguments are those of `read_dataset`.
 
-    def __len__(self) -> int:
-        return len(self.examples)
-
-    def __iter__(self) -> Iterator[Example]:
-        return iter(self.examples)
-
-    def __getitem__(self, index: int) -> Example:
-        return self.examples[index]
+    >>> from deadpan import open_dataset
+    >>> next(iter(open_dataset("starter-en"))).label
+    True
+    """
+    return open_source(source, Reading.of(data_dir=data_dir, **how))
 
 
-def open_dataset(name: str, data: Path | str | None = None, **options: Any) -> Reader:
-    """A reader to go through example by example, whatever the corpus's size."""
-    reader: Reader = READERS.load(name)(name, Path(data) if data is not None else None, **options)
+def read_dataset(source: str | Path, data_dir: Path | str | None = None, **how: Any) -> Dataset:
+    """Read a whole corpus: a name of `deadpan datasets list`, or the path of a table.
+
+    `data_dir` is the folder that holds the corpora. For a table, name its columns and labels:
+    `read_dataset("mine.csv", text="tweet", label="sarcastic", positive="yes", negative="no")`. The fields of
+    `Reading` are arguments too, such as `split="test"`, `language="en"` or `keep_markers=True`.
+    """
+    return read_source(source, Reading.of(data_dir=data_dir, **how))
+
+
+def open_source(source: str | Path, reading: Reading | None = None) -> Reader:
+    """Return a reader of a corpus by its name, or of a table by its path."""
+    from deadpan.formats.tables import SUFFIXES  # here, so that the command line starts fast
+
+    reading = reading or Reading()
+    if not isinstance(reading, Reading):
+        raise ConfigError(f"reading is {reading!r}: pass a Reading, such as Reading.of(split='test')")
+    name, data = _name(source), reading.data_dir
+    if isinstance(source, Path) or (name not in READERS and _is_path(name, SUFFIXES)):
+        name, data = "table", Path(source)
+    elif name not in READERS:
+        raise ConfigError(f"{unknown('corpus', name, READERS)}, or name a file ({', '.join(SUFFIXES)})")
+    reader: Reader = READERS.load(name)(name, data, reading)
     return reader
 
 
-def read_dataset(name: str, data: Path | str | None = None, **options: Any) -> Dataset:
-    """A whole corpus at once."""
-    reader = open_dataset(name, data, **options)
-    examples = list(reader)
-    return Dataset(name, reader.release, examples, reader.tally)
+def read_source(source: str | Path, reading: Reading | None = None, progress: Progress = silent) -> Dataset:
+    """Read a whole corpus by its name, or a table by its path."""
+    reader = open_source(source, reading)
+    name = reader.title
+    examples = list(counted(reader, f"reading {name}", progress))
+    return Dataset(name, reader.release, examples, reader.tally, tuple(f.path for f in reader.files()))
+
+
+def sample_source(
+    source: str | Path,
+    n: int,
+    *,
+    label: bool | None = None,
+    seed: int = 0,
+    reading: Reading | None = None,
+    progress: Progress = silent,
+) -> Dataset:
+    """Draw `n` examples of a source at random, with one label if given, without holding the others."""
+    reader = open_source(source, reading)
+    rows = (e for e in counted(reader, "reading", progress) if label is None or e.label is label)
+    drawn = sample(rows, n, seed=seed, key=lambda example: example.id)
+    return Dataset(reader.title, reader.release, drawn, reader.tally, tuple(f.path for f in reader.files()))
+
+
+def _name(source: object) -> str:
+    if not isinstance(source, str | Path):
+        kind = type(source).__name__
+        raise ConfigError(f"a source is the name of a corpus or the path of a table, not {kind}")
+    return str(source)
+
+
+def _is_path(source: str, suffixes: tuple[str, ...]) -> bool:
+    """Return True for what is a file or folder, or looks like one that is missing."""
+    return Path(source).suffix.lower() in suffixes or "/" in source or Path(source).exists()

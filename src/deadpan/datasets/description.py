@@ -1,19 +1,24 @@
-"""What a corpus is made of, in one pass: the numbers a paper's data section gives."""
+"""A corpus in numbers, from one pass over it: what the data section of a paper gives."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from deadpan.arguments import check_text, iter_examples
 from deadpan.duplicates import identity
 from deadpan.fields import encode
 from deadpan.records import Example
+from deadpan.results import Result
 from deadpan.text import social_tokens
 
+if TYPE_CHECKING:
+    from deadpan.page.summary import Summary
+
 TOPICS = ("subreddit", "topic", "show", "dialect", "domain")
-"""Fields of `meta` that say what a text is about or where it comes from."""
+"""Fields of `meta` with the topic or origin of a text."""
 
 MOST = 10
 """Topics shown."""
@@ -21,7 +26,7 @@ MOST = 10
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How some counts are spread; quantiles are values that occur (nearest rank)."""
+    """Mean and quantiles of some counts; quantiles are values that occur (nearest rank)."""
 
     n: int
     mean: float
@@ -29,13 +34,13 @@ class Spread:
     median: int
     three_quarters: int
     most: int
-    """95 % have no more."""
+    """The 95 % quantile."""
     max: int
 
 
 @dataclass(frozen=True, slots=True)
 class Sequences:
-    """Responses to one context: how many sequences there are of each size, and how sarcastic they are."""
+    """Sequences (responses to one context) by size, and their mean share of sarcastic responses."""
 
     n: int
     sizes: Mapping[int, int]
@@ -43,10 +48,10 @@ class Sequences:
 
 
 @dataclass(frozen=True, slots=True)
-class Description:
+class Description(Result):
     """A corpus in numbers. Lengths are by label: "sarcastic", "not", "unlabelled".
 
-    `share` is sarcastic of labelled; `duplicates` are rows that repeat the text of an earlier one.
+    `share` is the share of sarcastic among labelled examples; `duplicates` repeat the text of an earlier one.
     """
 
     name: str
@@ -75,7 +80,7 @@ class Description:
     topics: Mapping[str, Mapping[str, int]]
 
     def row(self) -> dict[str, Any]:
-        """The row of the comparison tables in papers."""
+        """Return the row of the comparison tables in papers."""
         return {
             "name": self.name,
             "language": ", ".join(self.languages),
@@ -87,8 +92,14 @@ class Description:
             "label": ", ".join(kind for kind in self.label_kinds if kind),
         }
 
+    def summary(self) -> Summary:
+        """Return the comparison table of one corpus."""
+        from deadpan.datasets.descriptions import Descriptions
+
+        return Descriptions({self.name: self}).summary()
+
     def as_dict(self) -> dict[str, Any]:
-        """For a manifest or --json; JSON has no numbers as names, so sizes are strings."""
+        """Return all counts; sizes of sequences are strings, since JSON has no numbers as keys."""
         plain: dict[str, Any] = encode(self)
         sizes = {str(size): count for size, count in self.sequences.sizes.items()}
         plain["sequences"] = {**plain["sequences"], "sizes": sizes}
@@ -96,20 +107,29 @@ class Description:
 
 
 def describe(examples: Iterable[Example], *, name: str = "", platform: str = "") -> Description:
-    """Describe a corpus in one pass; kept are counts and distinct tokens, never the texts."""
+    """Count what a corpus is made of: labels, splits, turns, lengths, sequences, topics, duplicates.
+
+    `examples` may be a stream: they are read once, and only counts and distinct tokens are kept.
+
+    >>> from deadpan import describe, read_dataset
+    >>> describe(read_dataset("starter-en")).sarcastic
+    340
+    """
+    check_text(name, "name")
+    check_text(platform, "platform")
     counts = _Counts()
-    for example in examples:
+    for example in iter_examples(examples):
         counts.add(example)
     return counts.description(name, platform)
 
 
 _Facts = tuple[bool | None, str, str, str, str, int, bool, bool]
-"""What few values are taken of: label, its kind, language, source, split, turns, explained, rephrased."""
+"""Label, its kind, language, source, split, turns, explained, rephrased."""
 
 
 @dataclass(slots=True)
 class _Counts:
-    """What is counted on the way. Lengths are histograms, so their quantiles are exact."""
+    """Counts of one pass. Lengths are histograms, so their quantiles are exact."""
 
     facts: Counter[_Facts] = field(default_factory=Counter)
     categories: Counter[str] = field(default_factory=Counter)
@@ -138,7 +158,7 @@ class _Counts:
         self.characters[label, len(text)] += 1
         self.tokens[label, len(tokens)] += 1
         self.vocabulary.update(tokens)
-        self.texts.add(hash(identity(text)))  # 64 bits stand for the text: a tenth of the memory
+        self.texts.add(hash(identity(text)))  # a hash instead of the text: a tenth of the memory
         if example.group:
             self.groups.add(example.group)
         if example.sequence:
@@ -161,7 +181,7 @@ class _Counts:
         ]
 
     def description(self, name: str, platform: str) -> Description:
-        """The counts as they are reported."""
+        """Return the counts as they are reported."""
         n = self.facts.total()
         labels, kinds, languages, sources, splits, turns, explained, rephrased = (
             self._along(axis) for axis in range(8)
@@ -197,7 +217,7 @@ class _Counts:
         )
 
     def _along(self, axis: int) -> Counter[Any]:
-        """Rows by the values of one fact."""
+        """Count examples by one of the facts."""
         rows: Counter[Any] = Counter()
         for facts, count in self.facts.items():
             rows[facts[axis]] += count
@@ -211,7 +231,7 @@ class _Counts:
 
 
 def spread(histogram: Counter[int]) -> Spread | None:
-    """Mean and quantiles of a histogram of counts; None of an empty one."""
+    """Return mean and quantiles of a histogram; None if it is empty."""
     n = histogram.total()
     if not n:
         return None
@@ -233,9 +253,9 @@ def _by_label(lengths: Counter[tuple[bool | None, int]]) -> dict[str, Spread]:
     for (label, length), count in lengths.items():
         histograms[label][length] += count
     spreads = zip(("sarcastic", "not", "unlabelled"), map(spread, histograms.values()), strict=True)
-    return {name: found for name, found in spreads if found is not None}
+    return {name: lengths for name, lengths in spreads if lengths is not None}
 
 
 def _ranked(counter: Counter[str], most: int | None = None) -> dict[str, int]:
-    """Frequent first, equals by name, so that two runs look the same."""
+    """Return the counts, most frequent first, ties by name."""
     return dict(sorted(counter.items(), key=lambda pair: (-pair[1], pair[0]))[:most])

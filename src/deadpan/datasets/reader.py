@@ -1,4 +1,4 @@
-"""What every reader of a published corpus is: facts of the release, its files, Examples out of them."""
+"""Base class of readers: the facts of a release, its files, and the Examples in them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from deadpan.datasets.reading import Reading
 from deadpan.drops import Tally
-from deadpan.errors import DataError
+from deadpan.errors import ConfigError, DataError
 from deadpan.records import Example, LabelKind, Split, Turn
 from deadpan.storage import record_batches
 from deadpan.text import printable, strip_markers
@@ -20,11 +21,22 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+SPECIAL = {
+    "columns": "tables",
+    "positive": "tables",
+    "negative": "tables",
+    "label_kind": "tables",
+    "text_file": "isarcasm, whose release holds tweet ids only",
+    "ids_only": "isarcasm, whose release holds tweet ids only",
+}
+"""Fields of Reading that only some readers take, and whose they are."""
+
+
 @dataclass(frozen=True, slots=True)
 class ReleaseFile:
-    """One file of a release: the names it goes by, the official one first.
+    """One file of a release: its names, the official one first.
 
-    `folders` are where it lies in a clone of the official repository, besides the top.
+    `folders` are its places in a clone of the official repository, besides the top.
     """
 
     names: tuple[str, ...]
@@ -32,7 +44,7 @@ class ReleaseFile:
     folders: tuple[str, ...] = ()
 
     def within(self, folder: Path) -> Path | None:
-        """This file under a folder, by the first of its names that is there."""
+        """Return the path of this file under a folder, by the first of its names that exists."""
         spots = (folder / sub / name for name in self.names for sub in ("", *self.folders))
         return next((spot for spot in spots if spot.is_file()), None)
 
@@ -41,8 +53,8 @@ class ReleaseFile:
 class Release:
     """A published corpus, in the terms of the papers' comparison tables.
 
-    `folder` is what its folder is called under a common data directory. At least one of `files` must be
-    there; readers that need several together say so themselves.
+    `folder` is the name of its folder under a common data directory. At least one of `files` must exist;
+    readers that need several together check that themselves.
     """
 
     title: str
@@ -59,55 +71,97 @@ class Release:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A file of a release on this disk."""
+class CorpusFile:
+    """A file of a release on this disk, and its split."""
 
     path: Path
     split: Split
 
 
 class Reader(ABC):
-    """Reads one release: subclasses set `release` and write `examples`.
+    """Reader of one release: subclasses set `release` and write `examples`.
 
-    A row that cannot be used is counted (`self.tally.drop(reason, place(path, line), detail)`) and passed
-    over; a file that is not what it says raises DataError naming the first offending line.
+    A row that cannot be used is counted (`self.tally.drop(reason, place(path, line), detail)`) and skipped; a
+    file of another format raises DataError, which names the first offending line. `takes` names the fields of
+    Reading that only some readers understand.
     """
 
     release: ClassVar[Release]
+    takes: ClassVar[frozenset[str]] = frozenset()
 
-    def __init__(self, name: str, data: Path | None = None, *, strip: bool = True) -> None:
+    def __init__(self, name: str, data: Path | None = None, reading: Reading | None = None) -> None:
         self.name = name
         self.data = data
-        self.strip = strip
+        self.reading = reading or Reading()
+        self.strip = not self.reading.keep_markers
         self.tally = Tally()
         self._ids: Counter[str] = Counter()
+        for field, whose in SPECIAL.items():
+            if getattr(self.reading, field) and field not in self.takes:
+                option = "--column" if field == "columns" else f"--{field.replace('_', '-')}"
+                raise ConfigError(f"{name} does not take {field} ({option}): it is for {whose}")
 
     @abstractmethod
     def examples(self) -> Iterator[Example]:
-        """Every readable row as an Example, in the order of the files."""
+        """Yield every readable row as an Example, in the order of the files."""
 
     def __iter__(self) -> Iterator[Example]:
-        """The examples, label-bearing tags stripped and empty responses dropped; the tally starts anew."""
+        """Yield the selected examples without markers and empty responses; the tally starts again.
+
+        Files without a single row (empty, or a header only) are an error.
+        """
         self.start()
-        for example in self.examples():
+        rows = 0
+        for rows, example in enumerate(self._selected() if self.selects else self.examples(), 1):  # noqa: B007
             words = example.response.text
             text = self.clean_text(example.id, words)
             if text is words:
                 yield example
             elif text is not None:
                 yield replace(example, response=Turn(example.response.speaker, text))
+        if not rows and not self.tally.drops and (files := self.files()):
+            what = f"{files[0].path} has" if len(files) == 1 else f"the {len(files)} files have"
+            raise DataError(f"{self.title}: nothing to read, {what} no rows; {self.cure}")
+
+    @property
+    def selects(self) -> bool:
+        """True if only a split or a language is to be read."""
+        return bool(self.reading.split or self.reading.language)
+
+    def _selected(self) -> Iterator[Example]:
+        """Yield the examples of the split and language asked for; an error if there are none."""
+        split, language = self.reading.wanted_split, self.reading.language
+        seen: Counter[tuple[str, str]] = Counter()
+        count = 0
+        for example in self.examples():
+            if language and not example.language:
+                example = replace(example, language=language)
+            seen[example.split, example.language] += 1
+            if (not split or example.split == split) and (not language or example.language == language):
+                count += 1
+                yield example
+        if not count and seen:
+            raise DataError(self._nothing_selected(seen))
+
+    def _nothing_selected(self, seen: Counter[tuple[str, str]]) -> str:
+        splits = sorted({split for split, _ in seen if split})
+        if self.reading.split and self.reading.wanted_split not in splits:
+            have = f"choose from {', '.join(splits)}" if splits else "it has no splits, read it without"
+            return f"{self.title}: no example is in the split {self.reading.split!r}: {have}"
+        languages = ", ".join(sorted({language for _, language in seen}))
+        return f"{self.title}: no example is in the language {self.reading.language!r}: it has {languages}"
 
     def start(self) -> None:
-        """Count from nothing."""
+        """Count from zero."""
         self.tally = Tally()
         self._ids.clear()
 
     def clean_text(self, id: str, text: str) -> str | None:
-        """A response without what tells its label; None, and counted, if nothing is left."""
+        """Return a response without markers; None, and counted as a drop, if nothing is left."""
         if self.strip:
-            text, found = strip_markers(text)
-            if found:
-                self.tally.change("markers_stripped", found)
+            text, markers = strip_markers(text)
+            if markers:
+                self.tally.change("markers_stripped", markers)
                 self.tally.change("responses_with_marker")
         text = printable(text)
         if text and not text.isspace():
@@ -116,11 +170,13 @@ class Reader(ABC):
         return None
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """The examples as Arrow columns, for those who only pass them on."""
+        """Yield the examples as Arrow columns, for writing them without making records."""
         return record_batches(self, Example)
 
-    def example(self, file: Found, key: object, text: str, *, speaker: str = "", **fields: Any) -> Example:
-        """An Example of this release; its id is the corpus, the split, and the row or official id."""
+    def example(
+        self, file: CorpusFile, key: object, text: str, *, speaker: str = "", **fields: Any
+    ) -> Example:
+        """Return an Example of this release; its id is the corpus, the split, and the row or official id."""
         facts = {
             "label_kind": self.release.label_kind,
             "language": self.release.language,
@@ -131,7 +187,7 @@ class Reader(ABC):
         return Example(id=id, response=Turn(speaker, text), **(facts | fields))
 
     def unique(self, id: str) -> str:
-        """The id itself, or marked as the second, third... where a source gives one id to several rows."""
+        """Return the id, numbered where a source gives the same id to several rows."""
         self._ids[id] += 1
         if self._ids[id] == 1:
             return id
@@ -140,40 +196,43 @@ class Reader(ABC):
 
     @property
     def cure(self) -> str:
-        """What to do about a file that is not what it says."""
+        """The advice at the end of an error about a file of another format."""
         return f"is it a whole file of {self.release.title}, published at {self.release.url}?"
 
-    def found(self) -> list[Found]:
-        """The files of the release that are on this disk; none is an error that says what is expected."""
-        return find(self.name, self.release, self.data)
+    def files(self) -> list[CorpusFile]:
+        """Return the files of the release on this disk; none is an error that says what is expected.
+
+        A reader whose release has no files, such as one that makes its examples, has none to find.
+        """
+        return find_files(self.name, self.release, self.data) if self.release.files else []
+
+    @property
+    def title(self) -> str:
+        """A short name of what is read, for tables and messages."""
+        return self.name
 
 
-def find(name: str, release: Release, data: Path | None) -> list[Found]:
-    """Look for a release's files in DATA, in DATA/<folder>, or take DATA itself if it is one of them."""
+def find_files(name: str, release: Release, data: Path | None) -> list[CorpusFile]:
+    """Find the files of a release: in `data`, in `data`/<folder>, or `data` itself."""
     expected = ", ".join(file.names[0] for file in release.files)
     cure = f"expected {expected} of {release.title}, published at {release.url}"
     if data is None:
         raise DataError(
-            f"{name}: say where its files are by --data DIR (detect: --data-dir DIR) or DEADPAN_DATA; {cure}"
+            f"{name}: no folder to look in: give data_dir (--data-dir DIR, or DEADPAN_DATA); {cure}"
         )
     if data.is_file():
         matches = [f for f in release.files if data.name in f.names] or [ReleaseFile((data.name,))]
-        return [Found(data, matches[0].split)]
+        return [CorpusFile(data, matches[0].split)]
     if not data.is_dir():
         raise DataError(f"{name}: no folder {data}; {cure}")
     for folder in (data, data / release.folder):
         spots = [(file.within(folder), file.split) for file in release.files]
-        hits = [Found(path, split) for path, split in spots if path]
+        hits = [CorpusFile(path, split) for path, split in spots if path]
         if hits:
             return hits
     raise DataError(f"{name}: nothing to read in {data}; {cure}")
 
 
-def place(path: Path, line: int) -> str:
-    """Where a row is, as people and editors write it."""
-    return f"{path.name}:{line}"
-
-
 def fingerprint(*texts: str) -> str:
-    """A short name for some texts, the same on every machine: what a thread without an id is called."""
+    """Return a short hash of some texts, used as the id of a thread that has none."""
     return hashlib.blake2b("\x1f".join(texts).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

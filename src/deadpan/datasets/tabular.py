@@ -1,4 +1,4 @@
-"""Readers of corpora that give one example a row: what nearly all of them share."""
+"""Base class of readers of corpora with one example per row."""
 
 from __future__ import annotations
 
@@ -6,32 +6,32 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from deadpan.datasets.labels import BINARY, Words, label_of
-from deadpan.datasets.reader import Found, Reader
-from deadpan.datasets.rows import Columns, Row, csv_rows
+from deadpan.datasets.reader import CorpusFile, Reader
 from deadpan.errors import DataError
+from deadpan.formats.labels import BINARY, Words, label_of
+from deadpan.formats.rows import Columns, TableRow, csv_rows
 from deadpan.records import Example
 
 
 class TabularReader(Reader):
-    """Subclasses say how rows are read, what the labels' words are, and what else a row tells.
+    """Reader of rows. Subclasses define `rows`, the `words` of the labels, and `extras`, the further fields.
 
-    Rows come with `text` and, unless a release keeps its labels back, `label`.
+    Rows have a `text` and, unless a release withholds its labels, a `label`.
     """
 
     words: ClassVar[Words] = BINARY
 
     @abstractmethod
-    def rows(self, file: Found) -> Iterator[Row]:
-        """The rows of one file."""
+    def rows(self, file: CorpusFile) -> Iterator[TableRow]:
+        """Yield the rows of one file."""
 
-    def extras(self, file: Found, row: Row) -> dict[str, Any]:
-        """Further fields of the Example."""
+    def extras(self, file: CorpusFile, row: TableRow) -> dict[str, Any]:
+        """Return further fields of the Example."""
         return {}
 
     def examples(self) -> Iterator[Example]:
-        """One example a row, but for rows without text or with a label that says nothing."""
-        for file in self.found():
+        """Yield one example per row; rows without text or with an unknown label are dropped."""
+        for file in self.files():
             unknown, usable = self.tally.drops["unknown_label"], 0
             for row in self.rows(file):
                 if not self.has_text(row):
@@ -45,14 +45,14 @@ class TabularReader(Reader):
             if self.tally.drops["unknown_label"] > unknown and not usable:
                 self._refuse(file)
 
-    def _refuse(self, file: Found) -> None:
-        """A file none of whose labels makes sense is another corpus, not a bad copy of this one."""
+    def _refuse(self, file: CorpusFile) -> None:
+        """Raise an error: a file without a single known label is another corpus."""
         first = next((p for p in self.tally.places["unknown_label"] if p.startswith(file.path.name)), "")
         words = ", ".join(self.words)
         raise DataError(f"{file.path}: no label in it is one of {words} (first {first}); {self.cure}")
 
-    def has_text(self, row: Row, column: str = "text") -> bool:
-        """Whether a row has a usable text; if not, it is counted."""
+    def has_text(self, row: TableRow, column: str = "text") -> bool:
+        """Return True if a row has a usable text; otherwise count it as dropped."""
         text = row.text(column)
         if not text:
             self.tally.drop("no_text", row.place)
@@ -60,12 +60,12 @@ class TabularReader(Reader):
             self.tally.drop("nul_byte", row.place, repr(text))
         return bool(text) and "\0" not in text
 
-    def csv(self, file: Found, columns: Columns) -> Iterator[Row]:
-        """The rows of a CSV of this release."""
+    def csv(self, file: CorpusFile, columns: Columns) -> Iterator[TableRow]:
+        """Yield the rows of a CSV of this release."""
         return csv_rows(file.path, columns, self.tally, self.cure)
 
 
-def key(row: Row) -> str:
-    """What a row is called within its file: the official id, or its number where it has none."""
+def key(row: TableRow) -> str:
+    """Return the official id of a row, or its number where it has none."""
     value = row.fields.get("id")
     return str(value).strip() if isinstance(value, str | int) and str(value).strip() else str(row.number)
