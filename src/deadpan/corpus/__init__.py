@@ -1,7 +1,61 @@
-"""Reddit dumps -> a SARC corpus and its benchmarks, with every dropped comment accounted for."""
+"""Reddit dumps -> a SARC corpus and its benchmarks, with every dropped comment counted by reason.
+
+`build_corpus` builds one; `BuiltCorpus` opens a finished one. The names here load on first use.
+"""
 
 import os
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-# DuckDB's allocator hands unused memory back to the system all the time, and has it zeroed again when it is
-# needed next: a tenth of what the kernel does in a build. Looked at when duckdb is first imported.
+# DuckDB's allocator returns unused memory to the system and has it zeroed when it is needed again, a tenth
+# of the kernel's work in a build. DuckDB reads this when it is first imported.
 os.environ.setdefault("DUCKDB_JE_MALLOC_CONF", "dirty_decay_ms:-1,muzzy_decay_ms:-1")
+
+_NAMES = {
+    "BuildOptions": "settings",
+    "BuiltCorpus": "built.folder",
+    "CorpusSettings": "settings",
+    "build_corpus": "build",
+    "draw_figures": "built.figures",
+    "read_conversations": "built.conversations",
+    "read_statistics": "built.statistics",
+    "run_step": "build",
+    "synthesize_dumps": "synthesize",
+    "update_corpus": "update",
+    "verify_corpus": "built.verify",
+    "write_audit": "built.audit",
+    "write_pairs": "built.audit",
+}
+__all__ = [
+    "BuildOptions",
+    "BuiltCorpus",
+    "CorpusSettings",
+    "build_corpus",
+    "draw_figures",
+    "read_conversations",
+    "read_statistics",
+    "run_step",
+    "synthesize_dumps",
+    "update_corpus",
+    "verify_corpus",
+    "write_audit",
+    "write_pairs",
+]
+
+if TYPE_CHECKING:
+    from deadpan.corpus.build import build_corpus, run_step
+    from deadpan.corpus.built.audit import write_audit, write_pairs
+    from deadpan.corpus.built.conversations import read_conversations
+    from deadpan.corpus.built.figures import draw_figures
+    from deadpan.corpus.built.folder import BuiltCorpus
+    from deadpan.corpus.built.statistics import read_statistics
+    from deadpan.corpus.built.verify import verify_corpus
+    from deadpan.corpus.settings import BuildOptions, CorpusSettings
+    from deadpan.corpus.synthesize import synthesize_dumps
+    from deadpan.corpus.update import update_corpus
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _NAMES:
+        raise AttributeError(f"module 'deadpan.corpus' has no attribute {name!r}")
+    return getattr(import_module(f"deadpan.corpus.{_NAMES[name]}"), name)

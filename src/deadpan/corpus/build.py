@@ -1,75 +1,104 @@
-"""The whole job, step by step: ingest, label, threads, benchmark. A run may stop and start at any."""
+"""A build: ingest, label, threads, benchmark. Every step resumes from the checkpoints of earlier runs."""
 
 from __future__ import annotations
 
 import errno
-from collections import Counter
-from collections.abc import Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
-from functools import cache
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 import duckdb
-import pyarrow as pa
 
-from deadpan.corpus.awareness import author_parts, candidate_parts
-from deadpan.corpus.card import corpus_card
-from deadpan.corpus.census import Census, census_step, read_census
-from deadpan.corpus.dumps import Dump, find_dumps
-from deadpan.corpus.duplicates import Copies, drop_duplicates
-from deadpan.corpus.engine import ENGINES, Engine, Frame, files_of
-from deadpan.corpus.engine_duckdb import DuckDBEngine, connect, trouble
-from deadpan.corpus.forget import Forgotten
-from deadpan.corpus.ingest import Ingest, IngestOptions, Unit, Watch
+from deadpan.arguments import check_list, check_path
+from deadpan.corpus.built.folder import BuiltCorpus
+from deadpan.corpus.checkpoints import Checkpoints, disk_full, fingerprint
+from deadpan.corpus.engines.duckdb import connect, readable_error
+from deadpan.corpus.engines.engine import ENGINES, Engine, EngineSettings, Frame
+from deadpan.corpus.ingest.dumps import find_dumps
+from deadpan.corpus.ingest.duplicates import UniqueUnits, deduplicate
+from deadpan.corpus.ingest.forget import Forgotten
+from deadpan.corpus.ingest.ingest import Ingest
+from deadpan.corpus.ingest.units import Unit
 from deadpan.corpus.months import month_name
-from deadpan.corpus.outputs import Outputs
-from deadpan.corpus.raw import Raw, RawWork
-from deadpan.corpus.release import Drawing, publish
-from deadpan.corpus.rows import rows_of
-from deadpan.corpus.rules import literal
-from deadpan.corpus.settings import Settings
-from deadpan.corpus.similarity import check_vectors
-from deadpan.corpus.statistics import statistics
-from deadpan.corpus.threads import ThreadWork, thread_step
-from deadpan.corpus.workshop import Workshop, fingerprint, full
-from deadpan.errors import ConfigError, DataError
+from deadpan.corpus.publish.accounts import Account, ingest_notes, skipped_note
+from deadpan.corpus.publish.foreign import check_output
+from deadpan.corpus.publish.indexes import draw_benchmarks
+from deadpan.corpus.publish.outputs import Outputs, entries_with_folders
+from deadpan.corpus.publish.release import publish
+from deadpan.corpus.publish.similarity import check_vectors
+from deadpan.corpus.publish.statistics import compute_statistics
+from deadpan.corpus.publish.upload import check_url, output_places, upload_corpus, uploaded_tombstones
+from deadpan.corpus.relate.awareness import author_parts, candidate_parts
+from deadpan.corpus.relate.census import census_step, read_census
+from deadpan.corpus.relate.raw import RawInputs, RawRows
+from deadpan.corpus.relate.rows import rows_of
+from deadpan.corpus.relate.threads import ThreadInputs, thread_step
+from deadpan.corpus.settings import BuildOptions, CorpusSettings, configure
+from deadpan.corpus.sql import literal, parquet_files, read_folder
+from deadpan.corpus.steps import LAST_STEP, BuildSteps, PartialBuild
+from deadpan.errors import ConfigError
 from deadpan.fields import encode
-from deadpan.storage import Manifest, digest, manifest_path, read_manifest, write_json, write_text
+from deadpan.progress import Progress, silent
+from deadpan.storage import Manifest, digest, manifest_path, read_manifest
 
-Step = Literal["ingest", "label", "threads", "benchmark"]
-STEPS: tuple[Step, ...] = get_args(Step)
-NOTHING = "rows.parquet"
-EMPTY_POSTS = (
+NO_POSTS = (
     "SELECT '' AS id, '' AS author, '' AS subreddit, 0::BIGINT AS score, 0::BIGINT AS ups,"
     " 0::BIGINT AS downs, 0::BIGINT AS created_utc, 0::INTEGER AS month,"
     " 0::BIGINT AS rank, '' AS text LIMIT 0"
 )
 
-
-@dataclass(frozen=True, slots=True)
-class BuildOptions:
-    """How and where to build; none of it changes a byte of the result, but for `packed` and `forget`."""
-
-    engine: str = "duckdb"
-    spark_master: str = "local[*]"
-    memory: str = "4GB"
-    ingest: IngestOptions = field(default_factory=IngestOptions)
-    packed: bool = False
-    forget: Path | None = None
+Dumps = str | Path | Sequence[str | Path]
 
 
-def quiet(step: str, done: int, total: int, comments: int) -> None:
-    """Watch nothing."""
+def build_corpus(
+    dumps: Dumps,
+    out: Path | str,
+    settings: CorpusSettings | Path | str | None = None,
+    *,
+    progress: Progress = silent,
+    **changes: Any,
+) -> BuiltCorpus:
+    """Build a SARC corpus from Reddit dumps: files, folders of them, globs or URLs.
+
+    If `out` is a URL, the corpus is built in the folder `work` (an option) and copied to the URL.
+
+    `settings` is a `CorpusSettings` or the path of a corpus.toml. `changes` are single settings or options,
+    such as first_month="2016-01", seed=1, memory="8GB" or engine="spark". A build that was interrupted
+    resumes where it stopped.
+    """
+    chosen, options = configure(settings, changes)
+    build = Build(out, chosen, options, progress)
+    build.run(dumps)
+    return BuiltCorpus(build.out, build.notes)
+
+
+def run_step(
+    step: str,
+    dumps: Dumps,
+    out: Path | str,
+    settings: CorpusSettings | Path | str | None = None,
+    *,
+    progress: Progress = silent,
+    **changes: Any,
+) -> PartialBuild | BuiltCorpus:
+    """Run a build up to one of its steps; the arguments are those of `build_corpus`."""
+    chosen, options = configure(settings, changes)
+    build = Build(out, chosen, options, progress)
+    finished = build.run(dumps, step)
+    if finished:
+        return BuiltCorpus(build.out, build.notes)
+    return PartialBuild(build.out, step, tuple(build.notes))
 
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
-    """All dumps as unique rows."""
+    """All dumps as rows without duplicates."""
 
-    comments: Copies
-    posts: Copies
+    comments: UniqueUnits
+    posts: UniqueUnits
     units: list[Unit]
 
     @property
@@ -78,239 +107,205 @@ class Ingested:
 
 
 class Build:
-    """One output folder in the making."""
+    """One build of an output folder. Each step is a method that stores its result for the next ones."""
+
+    ingested: Ingested
+    labelled: ThreadInputs
+    census_folder: Path
+    thread_folder: Path
+    raw: RawRows
+    texts: Path
+    entries: Path
+    manifest: Manifest | None
 
     def __init__(
-        self, out: Path, settings: Settings, options: BuildOptions | None = None, watch: Watch = quiet
+        self,
+        out: Path | str,
+        settings: CorpusSettings,
+        options: BuildOptions | None = None,
+        progress: Progress = silent,
     ) -> None:
-        self.workshop = Workshop(out)
         self.settings = settings
         self.options = options or BuildOptions()
-        self.watch = watch
+        check_path(out, "out")
+        self.out, self.url = output_places(out, self.options.work)
+        self.checkpoints = Checkpoints(self.out)
+        self.progress = progress
+        self.notes: list[str] = []
+        self.resources = ExitStack()
         ENGINES.check(self.options.engine)
 
-    def run(self, patterns: Sequence[str], until: Step = "benchmark") -> Manifest | None:
-        """Do what is not done yet, up to a step; the manifest, once everything is."""
-        dumps = find_dumps(patterns)
-        forgotten = Forgotten.read(self.options.forget)
-        if until == "benchmark":
+    def run(self, dumps: Dumps, until: str = LAST_STEP) -> Manifest | None:
+        """Run the steps up to `until`; return the manifest after the last one."""
+        steps = BuildSteps(until, self.progress)
+        self.manifest = None
+        out = self.checkpoints.out
+        check_output(self.checkpoints, self.settings, self.options)
+        if self.url:
+            check_url(self.url)
+        patterns = [dumps] if isinstance(dumps, str | Path) else check_list(dumps, "dumps")
+        self.dumps, skipped = find_dumps([str(pattern) for pattern in patterns])
+        self.notes = skipped_note(skipped)
+        self.forgotten = Forgotten.read(self.options.forget, out, uploaded_tombstones(self.url))
+        if until == LAST_STEP:
             check_vectors(self.settings.benchmark.vectors)
-        if self.workshop.out.exists() and not self.workshop.out.is_dir():
-            raise DataError(f"{self.workshop.out}: a file of that name is in the way; choose another folder")
-        with self.workshop.alone():
-            connection = connect(self.options.memory, self.workshop.scratch)
-            try:
-                manifest = self._steps(connection, dumps, forgotten, until)
-                self.workshop.settle()
-                return manifest
-            except (duckdb.Error, RuntimeError) as bad:
-                raise trouble(bad, self.workshop.out) from None
-            except OSError as bad:
-                if bad.errno in (errno.ENOSPC, errno.EDQUOT):
-                    raise full(self.workshop.out) from None
-                raise
-            finally:
-                connection.close()
+        with self.checkpoints.lock(), _readable_errors(out), self.resources:
+            self.connection = connect(self.options.memory, self.checkpoints.scratch)
+            self.resources.callback(self.connection.close)
+            for step in steps.names:
+                if self.manifest is None:  # else `ingest` found that the whole build is finished
+                    self.moved = steps.start(step)
+                    getattr(self, step)()
+            self._upload()
+        return self.manifest if until == LAST_STEP else None
 
-    def _steps(
-        self, connection: duckdb.DuckDBPyConnection, dumps: list[Dump], forgotten: Forgotten, until: Step
-    ) -> Manifest | None:
-        ingested = self._ingest(connection, dumps, forgotten)
-        if until == "ingest":
-            return None
-        whole = self._finished(ingested)
-        if whole and until == "benchmark":
-            return whole
-        engine = self._engine(connection)
-        try:
-            return self._relations(engine, connection, ingested, until)
-        finally:
-            if engine.name != "duckdb":
-                engine.close()
+    # ------------------------------------------------------------ steps, in the order of STEPS
 
-    def _relations(
-        self, engine: Engine, connection: duckdb.DuckDBPyConnection, ingested: Ingested, until: Step
-    ) -> Manifest | None:
-        outputs = Outputs(connection, self.workshop.root / ".fresh", self.options.packed)
-        beside = engine.aside()
-        with ThreadPoolExecutor(1) as lane:
-            try:
-                lane.submit(pa.array, [])  # the first time Arrow looks for pandas, which takes a moment
-                work = self._labels(engine, ingested.comments.units)
-                return self._two_lanes(engine, beside, lane, ingested, work, outputs, until)
-            except BaseException:  # Ctrl-C too: the other lane need not go on to its end
-                beside.interrupt()
-                outputs.interrupt()
-                raise
-
-    def _labels(self, engine: Engine, units: Sequence[Unit]) -> ThreadWork:
-        """Who is aware, and which comments that leaves."""
-        scope = self.settings.scope
-        self.watch("label", 0, 0, 0)
-        authors = author_parts(self.workshop, engine, units)
-        candidates = candidate_parts(self.workshop, engine, units, authors, scope)
-        return ThreadWork(units, candidates, authors, scope)
-
-    def _two_lanes(
-        self,
-        engine: Engine,
-        beside: Engine,
-        lane: Executor,
-        ingested: Ingested,
-        work: ThreadWork,
-        outputs: Outputs,
-        until: Step,
-    ) -> Manifest | None:
-        """What Python does in one, trees and draws, leaves the engine free for the other."""
-        key = {"comments": ingested.key, "scope": encode(work.scope)}
-
-        @cache  # started once, by whoever comes first
-        def counting() -> Future[Path]:
-            everything = rows_of(beside, work.units)
-            return lane.submit(
-                census_step, self.workshop, beside, everything, work.candidates, work.scope, key
-            )
-
-        if until == "label":
-            counting().result()
-            return None
-        self.watch("threads", 0, 0, 0)
-        threads = thread_step(self.workshop, engine, work, when_dealt=counting)
-
-        def raw(engine: Engine) -> Raw:
-            posts = self._posts(engine, outputs.connection, ingested.posts.units)
-            given = RawWork(work.units, posts, work.candidates, threads, key)
-            return Raw(self.workshop, engine, given)
-
-        texts = raw(engine).texts()
-        counts = counting().result()
-        if until == "threads":
-            raw(engine).entries(texts)
-            return None
-        self.watch("benchmark", 0, 0, 0)
-        writing = lane.submit(lambda: outputs.raw(raw(beside).rows(texts)))
-        entries = raw(engine).entries(texts)
-        census = read_census(engine, counts, threads, ingested.comments.dropped, work.scope)
-        return self._release(outputs, ingested, threads, writing, entries, census)
-
-    # ------------------------------------------------------------ the steps
-
-    def _ingest(
-        self, connection: duckdb.DuckDBPyConnection, dumps: list[Dump], forgotten: Forgotten
-    ) -> Ingested:
-        ingest = Ingest(
-            self.workshop, connection, self.settings.text, self.options.ingest, forgotten, self.watch
+    def ingest(self) -> None:
+        """Read the dumps into rows, apply the text rules, and remove duplicates."""
+        rules, options = self.settings.text, self.options
+        reader = Ingest(self.checkpoints, self.engine, rules, options, self.forgotten)
+        units = reader.run(self.dumps, self.moved)
+        self.notes += ingest_notes(units, self.forgotten)
+        self.ingested = Ingested(
+            self._deduplicated(units, "comments"), self._deduplicated(units, "posts"), units
         )
-        units = ingest.run(dumps)
-        self.watch("duplicates", 0, 0, 0)
-        kinds = {}
-        for kind in ("comments", "posts"):
-            chosen = [(unit, dump) for unit, dump in zip(units, dumps, strict=True) if unit.kind == kind]
-            kinds[kind] = drop_duplicates(
-                self.workshop, connection, [unit for unit, _ in chosen], [dump for _, dump in chosen]
-            )
-        months = [month for unit in kinds["comments"].units for month in unit.months]
-        if not any(self.settings.scope.first <= month <= self.settings.scope.last for month in months):
-            span = f"{month_name(min(months))} to {month_name(max(months))}"
-            raise ConfigError(f"no comment is in the months asked for: the dumps have {span}")
-        return Ingested(kinds["comments"], kinds["posts"], units)
+        self._check_months()
+        self.manifest = self._finished()
 
-    def _posts(self, engine: Engine, connection: duckdb.DuckDBPyConnection, units: Sequence[Unit]) -> Frame:
-        """The submissions; a table without rows, where no dumps of them were given."""
-        if units:
-            return rows_of(engine, units)
+    def label(self) -> None:
+        """Find the authors who know the marker and the candidates that leaves, and count by month."""
+        units, scope = self.ingested.comments.units, self.settings.scope
+        authors = author_parts(self.checkpoints, self.engine, units, self.moved)
+        candidates = candidate_parts(self.checkpoints, self.engine, units, authors, scope, self.moved)
+        self.labelled = ThreadInputs(units, candidates, authors, scope)
+        self.census_folder = census_step(
+            self.checkpoints, self.engine, rows_of(self.engine, units), candidates, scope, self._key
+        )
 
-        def make(folder: Path) -> None:
-            connection.execute(f"COPY ({EMPTY_POSTS}) TO {literal(str(folder / NOTHING))} (FORMAT parquet)")
+    def threads(self) -> None:
+        """Find the comments under sarcasm and the sequences, and collect the texts of what is kept."""
+        self.thread_folder = thread_step(self.checkpoints, self.engine, self.labelled, self.moved)
+        inputs = RawInputs(
+            self.labelled.units, self._posts(), self.labelled.candidates, self.thread_folder, self._key
+        )
+        self.raw = RawRows(self.checkpoints, self.engine, inputs)
+        self.moved("texts", 70, 100)
+        self.texts = self.raw.texts()
+        self.moved("comments of the sequences", 90, 100)
+        self.entries = self.raw.entries(self.texts)
 
-        return engine.scan([self.workshop.step("no_posts", [], make) / NOTHING])
+    def benchmark(self) -> None:
+        """Draw the benchmarks, write every file, and publish them."""
+        folder, scratch, memory = self.checkpoints.fresh, self.checkpoints.scratch, self.options.memory
+        outputs = Outputs(self.engine, folder, scratch, memory, self.options.packed)
+        self.moved("raw rows", 5, 100)
+        rows = outputs.write_raw(self.raw.rows(self.texts))
+        self.moved("benchmarks", 40, 100)
+        replies = self.raw.replies(self.entries)
+        drawn = draw_benchmarks(self.engine, self.settings, replies, scratch, memory)
+        outputs.write_lines(self.engine.scan(parquet_files(drawn.lines)), drawn.files)
+        self.moved("conversations", 60, 100)
+        entries = entries_with_folders(self.engine, self.entries, drawn.ids, drawn.folders)
+        outputs.write_comments(entries, drawn.folders)
+        self.moved("files", 75, 100)
+        facts = outputs.finish()
+        self.moved("statistics", 95, 100)
+        duplicates, scope = self.ingested.comments.dropped, self.settings.scope
+        census = read_census(self.engine, self.census_folder, self.thread_folder, duplicates, scope)
+        stats = compute_statistics(self.engine, rows, self.thread_folder, census, drawn.sizes)
+        units, duplicate_posts = self.ingested.units, self.ingested.posts.dropped.total()
+        account = Account(
+            stats, census, units, duplicate_posts, self._broken_chains(), drawn.drops,
+            self.settings, self.options, self.forgotten, any(dump.synthetic for dump in self.dumps),
+        )  # fmt: skip
+        account.write_files(folder)
+        self.notes += account.notes()
+        config = {**account.config(), "key": self._finished_key()}
+        self.manifest = publish(self.checkpoints, folder, facts, **account.manifest_fields(config))
 
-    def _engine(self, connection: duckdb.DuckDBPyConnection) -> Engine:
-        kind = ENGINES.load(self.options.engine)
-        if kind is DuckDBEngine:
-            return DuckDBEngine(connection)
-        engine: Engine = kind(self.options.spark_master, self.options.memory, self.workshop.scratch)
+    # ------------------------------------------------------------ what the steps use
+
+    @cached_property
+    def engine(self) -> Engine:
+        """Engine of the relational steps, started when the first of them runs."""
+        scratch, master = self.checkpoints.scratch, self.options.spark_master
+        size = sum(dump.size for dump in self.dumps)
+        settings = EngineSettings(self.connection, self.options.memory, scratch, master, size)
+        engine: Engine = ENGINES.load(self.options.engine)(settings)
+        self.resources.callback(self._close_engine)
         return engine
 
-    def _key(self, ingested: Ingested) -> str:
-        return fingerprint([ingested.key, encode(self.settings), self.options.packed])
+    def _upload(self) -> None:
+        """Copy a finished corpus to the URL that was asked for."""
+        if self.manifest and self.url:
+            upload_corpus(self.engine, self.out, self.manifest, self.url)
+            self.notes.append(f"Copied to {self.url}")
 
-    def _finished(self, ingested: Ingested) -> Manifest | None:
-        """The manifest of a build with just this input and these settings, if its files are as it says."""
-        out = self.workshop.out
+    def _close_engine(self) -> None:
+        self.engine.close()
+        del self.engine
+
+    @property
+    def _key(self) -> dict[str, Any]:
+        """Key of the steps that read all dumps."""
+        return {"comments": self.ingested.key, "scope": encode(self.settings.scope)}
+
+    def _deduplicated(self, units: Sequence[Unit], kind: str) -> UniqueUnits:
+        pairs = [(unit, dump) for unit, dump in zip(units, self.dumps, strict=True) if unit.kind == kind]
+        chosen, dumps = [unit for unit, _ in pairs], [dump for _, dump in pairs]
+        return deduplicate(self.checkpoints, self.engine, chosen, dumps, self.options.memory)
+
+    def _check_months(self) -> None:
+        months = [month for unit in self.ingested.comments.units for month in unit.months]
+        scope = self.settings.scope
+        if not any(scope.first <= month <= scope.last for month in months):
+            span = f"{month_name(min(months))} to {month_name(max(months))}"
+            raise ConfigError(f"no comment is in the months asked for: the dumps have {span}")
+
+    def _posts(self) -> Frame:
+        """Return the submissions; an empty table if no dumps of them were given."""
+        units = self.ingested.posts.units
+        if units:
+            return rows_of(self.engine, units)
+
+        def make(folder: Path) -> None:
+            target = literal(str(folder / "rows.parquet"))
+            self.connection.execute(f"COPY ({NO_POSTS}) TO {target} (FORMAT parquet)")
+
+        return self.engine.scan([self.checkpoints.step("no_posts", [], make) / "rows.parquet"])
+
+    def _broken_chains(self) -> int:
+        query = f"SELECT count(*) FROM {read_folder(self.thread_folder / 'broken')}"
+        return int(self.connection.execute(query).fetchall()[0][0])
+
+    def _finished_key(self) -> str:
+        return fingerprint([self.ingested.key, encode(self.settings), self.options.packed])
+
+    def _finished(self) -> Manifest | None:
+        """Return the manifest of a finished build of the same inputs and settings if its files are intact."""
+        out = self.checkpoints.out
         if not manifest_path(out).is_file():
             return None
         manifest = read_manifest(out)
-        same = manifest.config.get("key") == self._key(ingested) and all(
+        same = manifest.config.get("key") == self._finished_key() and all(
             (out / name).is_file() and digest(out / name) == facts["sha256"]
             for name, facts in manifest.files.items()
         )
         return manifest if same else None
 
-    def _release(
-        self,
-        outputs: Outputs,
-        ingested: Ingested,
-        threads: Path,
-        writing: Future[Path],
-        entries: Path,
-        census: Census,
-    ) -> Manifest:
-        """All other files, while the raw ones are being written; then all in place."""
-        outputs.sequences(threads)
-        outputs.comments("raw", entries)
-        drawn = Drawing(outputs, self.settings, threads, entries, self.workshop.scratch).run()
-        sarc, fresh = writing.result(), outputs.folder
-        stats = statistics(outputs, sarc, threads, census, drawn.sizes)
-        write_json(fresh / "stats.json", stats)
-        months = sorted(m for m, reason in census.cells if reason == "kept")
-        write_text(fresh / "README.md", corpus_card(stats, [month_name(month) for month in months]))
-        broken = _broken(outputs.connection, threads)
-        return publish(
-            self.workshop,
-            fresh,
-            outputs.hashes,
-            {**encode(self.settings), "bz2": self.options.packed, "key": self._key(ingested)},
-            self.settings.seed,
-            _inputs(ingested.units),
-            _counts(stats, census, ingested),
-            _drops(census, ingested, broken, drawn.drops),
-        )
 
-
-def _inputs(units: Sequence[Unit]) -> dict[str, str]:
-    """Hashes of the dumps by name; files of one name from several folders are told apart by a number."""
-    inputs: dict[str, str] = {}
-    for unit in sorted(units, key=lambda unit: (unit.name, unit.sha256)):
-        name, number = unit.name, 2
-        while name in inputs:
-            name, number = f"{unit.name} ({number})", number + 1
-        inputs[name] = unit.sha256
-    return inputs
-
-
-def _broken(connection: duckdb.DuckDBPyConnection, threads: Path) -> int:
-    found = connection.execute(f"SELECT count(*) FROM {files_of(threads / 'broken')}").fetchall()
-    return int(found[0][0])
-
-
-def _counts(stats: dict[str, Any], census: Census, ingested: Ingested) -> dict[str, int]:
-    """Totals, then what became of every month's comments."""
-    counts = {
-        "lines": sum(unit.count + unit.unreadable for unit in ingested.units if unit.kind == "comments"),
-        "comments": stats["totals"]["comments"],
-        "sarcastic": stats["totals"]["sarcastic"],
-        "sequences": stats["sequences"]["count"],
-    }
-    by_month = {f"{month_name(month)}/{what}": n for (month, what), n in sorted(census.cells.items())}
-    return {**counts, **by_month}
-
-
-def _drops(census: Census, ingested: Ingested, broken: int, drawn: Counter[str]) -> dict[str, int]:
-    drops = Counter(census.reasons())
-    drops["unreadable"] = sum(unit.unreadable for unit in ingested.units if unit.kind == "comments")
-    drops["unreadable_posts"] = sum(unit.unreadable for unit in ingested.units if unit.kind == "posts")
-    drops["duplicate_posts"] = sum(ingested.posts.dropped.values())
-    drops["broken_chain"] = broken
-    drops.update(drawn)
-    return dict(sorted((+drops).items()))
+@contextmanager
+def _readable_errors(out: Path) -> Iterator[None]:
+    """Turn errors of DuckDB and the disk into ones that name the cure."""
+    try:
+        yield
+    except (duckdb.Error, RuntimeError, ImportError, SystemError) as bad:
+        raise readable_error(bad, out) from None
+    except OSError as bad:
+        # shutil.rmtree closes a folder twice if Ctrl-C comes while it closes it.
+        if isinstance(bad.__context__, KeyboardInterrupt):
+            raise KeyboardInterrupt from None
+        if bad.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise disk_full(out) from None
+        raise

@@ -1,25 +1,30 @@
-"""What corpus.toml can say: every rule with its default, in the paper's and the issue's terms."""
+"""Settings of a corpus (corpus.toml), every rule with its default, and options of a build."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
+from deadpan.arguments import check_path
+from deadpan.config import read_config
 from deadpan.corpus.months import FIRST, LAST, month_number
 from deadpan.errors import ConfigError
+from deadpan.registry import unknown
 
 EMBEDDED = "embedded"
+RESERVED = ("raw", "main", "figures", "parquet", "withdrawn")
 
 
 @dataclass(frozen=True, slots=True)
 class TextRules:
-    """What is decided from a comment's own words, once, while its dump is read.
+    """Rules about a comment's own text, applied once, while its dump is read.
 
-    `not_after` is a regular expression's character class: a marker right after one of these is part of
-    something else, as in "5 m/s".
+    `not_after` is a character class of a regular expression: a marker right after one of these characters is
+    part of something else, as in "5 m/s".
     """
 
     markers: tuple[str, ...] = ("/s",)
@@ -34,12 +39,14 @@ class TextRules:
         try:
             re.compile(f"[{self.not_after}]" if self.not_after else "")
         except re.error as bad:
-            raise ConfigError(f"not_after is no character class ({bad}): write it like A-Za-z0-9/<") from None
+            raise ConfigError(
+                f"not_after is not a character class ({bad}): write it like A-Za-z0-9/<"
+            ) from None
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which comments may be in the corpus. Empty months and subreddits mean all of them."""
+    """Selection of comments for the corpus. Empty months and subreddits mean all of them."""
 
     first_month: str = ""
     last_month: str = ""
@@ -49,7 +56,9 @@ class Scope:
 
     def __post_init__(self) -> None:
         if self.first > self.last:
-            raise ConfigError(f"--from {self.first_month} is after --to {self.last_month}: swap them")
+            raise ConfigError(
+                f"first month {self.first_month} is after last month {self.last_month}: swap them"
+            )
 
     @property
     def first(self) -> int:
@@ -62,9 +71,9 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkRules:
-    """Which replies a benchmark takes, how a pair is drawn, and which subsets there are.
+    """Rules for replies and pairs in benchmarks, and the subsets.
 
-    `vectors` is "embedded" or the path of a GloVe file; `subsets` maps a folder's name to its subreddits.
+    `vectors` is "embedded" or the path of a GloVe file; `subsets` maps folders to subreddits.
     """
 
     min_tokens: int = 2
@@ -80,19 +89,73 @@ class BenchmarkRules:
 
     def __post_init__(self) -> None:
         if not 0 < self.test_share < 1:
-            raise ConfigError(f"test_share needs a number between 0 and 1, got {self.test_share:g}")
+            raise ConfigError(f"test_share must be between 0 and 1, got {self.test_share:g}")
         if not 0 <= self.min_tokens <= self.max_tokens:
-            raise ConfigError(f"no reply has {self.min_tokens} to {self.max_tokens} tokens: swap them")
+            raise ConfigError(
+                f"min_tokens {self.min_tokens} is above max_tokens {self.max_tokens}: swap them"
+            )
         for name in self.subsets:
-            if not re.fullmatch(r"[A-Za-z0-9_-]+", name) or name in ("raw", "main", "figures"):
-                raise ConfigError(f"subset {name!r} cannot be a folder here: use another word")
+            if not re.fullmatch(r"[A-Za-z0-9_-]+", name) or name in RESERVED or name.startswith("after-"):
+                raise ConfigError(f"subset {name!r} cannot be the name of a folder here: use another word")
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """All of corpus.toml."""
+class CorpusSettings:
+    """Contents of corpus.toml."""
 
     seed: int = 0
     text: TextRules = field(default_factory=TextRules)
     scope: Scope = field(default_factory=Scope)
     benchmark: BenchmarkRules = field(default_factory=BenchmarkRules)
+
+
+@dataclass(frozen=True, slots=True)
+class BuildOptions:
+    """Options of a build that are not rules. Only `packed` and `forget` change the files that are written.
+
+    `allow_truncated` uses the whole lines of a dump that ends early, `mixed_months` accepts a dump with more
+    months than its name says, `workers` is the number of dumps that are read at once, `packed` writes .bz2
+    files, `forget` is a file with the names of authors to exclude, and `work` is the folder in which a corpus
+    is built that goes to a URL.
+    """
+
+    engine: str = "duckdb"
+    spark_master: str = "local[*]"
+    memory: str = "4GB"
+    workers: int = 1
+    allow_truncated: bool = False
+    mixed_months: bool = False
+    packed: bool = False
+    forget: Path | None = None
+    work: Path | None = None
+
+
+def configure(
+    settings: CorpusSettings | Path | str | None, changes: Mapping[str, Any]
+) -> tuple[CorpusSettings, BuildOptions]:
+    """Return settings (given, read from a corpus.toml, or the defaults) and options with some fields changed.
+
+    A change is named after a field of any of the classes here: seed, first_month, vectors, memory, ...
+    """
+    if not isinstance(settings, CorpusSettings):
+        settings = (
+            CorpusSettings()
+            if settings is None
+            else read_config(check_path(settings, "settings"), CorpusSettings)
+        )
+    parts: dict[str, Any] = {name: getattr(settings, name) for name in ("text", "scope", "benchmark")}
+    parts["options"] = BuildOptions()
+    owners = {one.name: part for part, value in parts.items() for one in fields(value)}
+    changed: dict[str, dict[str, Any]] = {part: {} for part in parts}
+    seed = settings.seed
+    for name, value in changes.items():
+        if name == "seed":
+            seed = value
+        elif name in owners:
+            changed[owners[name]][name] = value
+        else:
+            raise ConfigError(unknown("setting of a corpus", name, ["seed", *owners]))
+    for part, values in changed.items():
+        parts[part] = replace(parts[part], **values)
+    options: BuildOptions = parts.pop("options")
+    return replace(settings, seed=seed, **parts), options

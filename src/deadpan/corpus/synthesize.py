@@ -1,7 +1,7 @@
-"""Dumps that look like Reddit's, made up from a seed: for tests, benchmarks and the tour.
+"""Synthetic dumps that look like Reddit's, from a random seed: for tests, benchmarks and the tour.
 
-Trees with depth, replies across months, authors with their own marker habits, Unicode, links, deletions,
-duplicates and broken lines; the same bytes for the same arguments on every machine.
+They have deep trees, replies across months, authors with different marker habits, Unicode, links, deletions,
+duplicates and broken lines. The same arguments give the same bytes on every machine.
 """
 
 from __future__ import annotations
@@ -17,11 +17,16 @@ from itertools import accumulate
 from json.encoder import encode_basestring_ascii as quote
 from pathlib import Path
 from random import Random
-from typing import IO, Literal, cast
+from typing import IO, TYPE_CHECKING, Literal, cast
 
 from deadpan.corpus.months import month_name, month_number, month_start, next_month
 from deadpan.errors import ConfigError
+from deadpan.progress import Progress, silent
+from deadpan.results import Result
 from deadpan.storage import atomic, write_manifest
+
+if TYPE_CHECKING:
+    from deadpan.page.summary import Summary
 
 Form = Literal["zst", "bz2", "xz", "gz", "plain"]
 PACKERS: dict[str, tuple[str, ...]] = {
@@ -29,7 +34,7 @@ PACKERS: dict[str, tuple[str, ...]] = {
     "bz2": ("bzip2", "-c"),
     "xz": ("xz", "-c", "-1"),
 }
-COMMENTS_A_POST = 12
+COMMENTS_PER_POST = 12
 ACTIVE_POSTS = 400
 REMEMBERED = 24  # comments of a post that can still be answered
 
@@ -58,15 +63,30 @@ _LINKS = (
 
 
 @dataclass(slots=True)
-class Post:
-    """A submission that can still be answered, with the last comments under it."""
+class SyntheticPost:
+    """A submission that can still be answered, with its latest comments."""
 
     id: str
     subreddit: str
     comments: list[str] = field(default_factory=list)
 
 
-def synthesize(
+@dataclass(frozen=True, slots=True)
+class SyntheticDumps(Result):
+    """Files of synthetic dumps."""
+
+    files: tuple[Path, ...]
+
+    def summary(self) -> Summary:
+        from deadpan.page.summary import Summary
+
+        return Summary(notes=tuple(str(path) for path in self.files))
+
+    def as_dict(self) -> dict[str, object]:
+        return {"files": [str(path) for path in self.files]}
+
+
+def synthesize_dumps(
     out: Path,
     *,
     months: int = 2,
@@ -75,40 +95,42 @@ def synthesize(
     start: str = "2010-01",
     form: Form = "zst",
     level: int = 3,
-    progress: Callable[[int], None] = lambda count: None,
-) -> list[Path]:
-    """Write RC_ and RS_ files of some months, the comments divided evenly; the files' paths."""
+    progress: Progress = silent,
+) -> SyntheticDumps:
+    """Write RC_ and RS_ files of some months, with the comments divided evenly among them."""
     if months < 1 or comments < 1:
         raise ConfigError(f"need at least 1 month and 1 comment, got {months} and {comments}")
     writer = _Writer(Random(f"deadpan {seed}"), comments)
-    month, paths = month_number(start), []
+    month, done = month_number(start), 0
+    paths: list[Path] = []
     for number in range(months):
         share = comments * (number + 1) // months - comments * number // months
         suffix = "" if form == "plain" else f".{form}"
         names = [out / f"{kind}_{month_name(month)}{suffix}" for kind in ("RC", "RS")]
         with _packed(names[0], form, level) as said, _packed(names[1], form, level) as posted:
-            for count, (line, post) in enumerate(writer.month(month, share), 1):
+            for line, post in writer.month(month, share):
                 said.write(line)
                 if post:
                     posted.write(post)
-                if count % 10_000 == 0:
-                    progress(10_000)
+                done += 1
+                if done % 10_000 == 0:
+                    progress("writing comments", done, comments)
         paths += names
         month = next_month(month)
     config = {"months": months, "comments": comments, "start": start, "form": form, "level": level}
     write_manifest(out, command="corpus synthesize", config=config, seed=seed, counts={"comments": comments})
-    return paths
+    return SyntheticDumps(tuple(paths))
 
 
 @contextmanager
 def _packed(path: Path, form: Form, level: int) -> Iterator[IO[bytes]]:
-    """A file to write lines to, packed on the way; whole or not there."""
+    """Open a file for writing compressed lines; it appears when it is complete."""
     with atomic(path) as temporary:
         if form == "plain":
             with temporary.open("wb") as file:
                 yield file
         elif form == "gz":
-            # No name and no time in the header: the same lines give the same bytes.
+            # Without name and time in the header, the same lines give the same bytes.
             with temporary.open("wb") as raw, gzip.GzipFile("", "wb", level, raw, mtime=0) as packed:
                 yield cast("IO[bytes]", packed)
         else:
@@ -118,7 +140,7 @@ def _packed(path: Path, form: Form, level: int) -> Iterator[IO[bytes]]:
 def _piped(path: Path, form: Form, level: int) -> Iterator[IO[bytes]]:
     command = list(PACKERS[form])
     if not shutil.which(command[0]):
-        raise ConfigError(f"no {command[0]} program to write .{form} with: install it, or use --format gz")
+        raise ConfigError(f"the program {command[0]} is not installed: install it, or use --compression gz")
     if form == "zst":
         command.append(f"-{level}")
     with path.open("wb") as target:
@@ -133,36 +155,36 @@ def _piped(path: Path, form: Form, level: int) -> Iterator[IO[bytes]]:
 
 
 class _Writer:
-    """The state that crosses months: ids count up, and old threads go on."""
+    """State across months: ids increase, and old threads get more replies."""
 
     def __init__(self, random: Random, comments: int) -> None:
         self.random = random
         self.words, self.weights = _vocabulary()
         self.authors = max(40, comments // 25)
         self.comment_id, self.post_id = 36**6 // 3, 36**5 // 2
-        self.posts: list[Post] = []
+        self.posts: list[SyntheticPost] = []
 
     def month(self, month: int, comments: int) -> Iterator[tuple[bytes, bytes]]:
-        """(comment line, post line or nothing) in the order of time."""
+        """Yield (comment line, post line or nothing), sorted by time."""
         first, last = month_start(month), month_start(next_month(month))
         modern = month % 2 == 0
         for number in range(comments):
             moment = first + (last - first) * number // comments
             posted = b""
-            if not self.posts or self.random.random() < 1 / COMMENTS_A_POST:
+            if not self.posts or self.random.random() < 1 / COMMENTS_PER_POST:
                 posted = self._post(moment, modern)
             yield self._comment(moment, modern), posted
 
     def _post(self, moment: int, modern: bool) -> bytes:
         random = self.random
         self.post_id += 1
-        post = Post(_base36(self.post_id), SUBREDDITS[int(len(SUBREDDITS) * random.random() ** 2)])
+        post = SyntheticPost(_base36(self.post_id), SUBREDDITS[int(len(SUBREDDITS) * random.random() ** 2)])
         self.posts.append(post)
         if len(self.posts) > ACTIVE_POSTS:
-            # Some threads live long: any but the newest may end.
+            # Any thread but the newest may end, so some live long.
             self.posts.pop(int(random.random() ** 2 * (len(self.posts) - 1)))
         if random.random() < 0.03:
-            return b""  # a submission that no dump has
+            return b""  # a submission that is in no dump
         title = self._sentence(3 + int(random.random() * 12))
         when = f"{moment}.0" if modern else str(moment)
         return (
@@ -179,7 +201,7 @@ class _Writer:
         random = self.random
         self.comment_id += 1
         id = _base36(self.comment_id)
-        # The newest threads get most of the comments.
+        # The newest threads get most comments.
         post = self.posts[-1 - int(len(self.posts) * random.random() ** 3)]
         parent = f"t3_{post.id}"
         if post.comments and random.random() < 0.6:
@@ -197,7 +219,7 @@ class _Writer:
         return self._damaged(line) if chance > 0.9998 else line
 
     def _line(
-        self, id: str, parent: str, post: Post, author: str, body: str, moment: int, modern: bool
+        self, id: str, parent: str, post: SyntheticPost, author: str, body: str, moment: int, modern: bool
     ) -> bytes:
         score = self._score()
         home = f'"subreddit":"{post.subreddit}","subreddit_id":"t5_2q{len(post.subreddit)}"'
@@ -219,7 +241,7 @@ class _Writer:
         ).encode()
 
     def _damaged(self, line: bytes) -> bytes:
-        """A line cut in half, or one written twice."""
+        """Return half of a line, or the line twice."""
         return line[: len(line) // 2] + b"\n" if self.random.random() < 0.5 else line + line
 
     def _body(self) -> str:
@@ -261,7 +283,7 @@ _CHANGES: tuple[tuple[float, Callable[[Random, str], str]], ...] = (
 
 
 def _vocabulary() -> tuple[list[str], list[float]]:
-    """Words by falling frequency, with running sums of Zipf's weights."""
+    """Return words by descending frequency, with cumulative Zipf weights."""
     made = [a + b + c for a in _SYLLABLES for b in _SYLLABLES for c in ("", *_SYLLABLES)]
     made += [
         a + b + c + d for a in _SYLLABLES for b in _SYLLABLES for c in _SYLLABLES for d in _SYLLABLES[:4]
@@ -271,12 +293,12 @@ def _vocabulary() -> tuple[list[str], list[float]]:
 
 
 def _knows(author: str) -> bool:
-    """One author in five uses the marker."""
+    """Return whether an author uses the marker: one in five does."""
     return int(author[5:], 36) // 7919 % 5 == 3
 
 
 def _habit(author: str) -> float:
-    """How often a knowing author marks: from one comment in a hundred to one in eight."""
+    """Return how often an author uses the marker: from one comment in a hundred to one in eight."""
     return (0.01, 0.03, 0.06, 0.125)[int(author[5:], 36) // 7919 // 5 % 4]
 
 

@@ -1,0 +1,1 @@
+"""A finished corpus read back: conversations, verification, studies for people, and figures."""

@@ -1,0 +1,1 @@
+"""Engines that run the relational steps: DuckDB on one machine, Spark on a cluster."""

@@ -1,0 +1,203 @@
+"""DuckDB in this process: one machine, with a memory limit, spilling to disk."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING
+
+import duckdb
+import narwhals as nw
+
+from deadpan.corpus.checkpoints import disk_full
+from deadpan.corpus.engines.engine import Watch, Work, ignore
+from deadpan.corpus.sql import PARQUET_OPTIONS, literal, numbered, read_folder, size_in_bytes, size_of
+from deadpan.errors import ConfigError, DataError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from deadpan.corpus.engines.engine import EngineSettings, Frame
+
+
+SMALLEST_JOB = 1 << 20
+JOBS_PER_MEMORY = 8
+SAMPLED = 64  # keys in the sample for each range
+FAN_OUT, PARTITION_BYTES = (4, 256), 12_000_000  # partitions that are written at once, memory for each
+PARTITIONED = f"{PARQUET_OPTIONS}, OVERWRITE_OR_IGNORE, PARTITION_BY"
+HELD_BYTES = 500  # of a row that a thread holds back while it writes partitions; these cannot be spilled
+FEWEST_HELD, MOST_HELD = 8_192, 524_288
+
+
+def connect(memory: str, scratch: Path, threads: int = 0) -> duckdb.DuckDBPyConnection:
+    """Open a connection that stays within `memory` (such as 4GB) and spills into `scratch`."""
+    connection = duckdb.connect()
+    if threads:
+        connection.execute(f"SET threads = {threads}")
+    try:
+        connection.execute(f"SET memory_limit = {literal(memory)}")
+    except duckdb.Error:
+        raise ConfigError(f"--memory {memory!r} is not a size: write it like 4GB or 800MB") from None
+    connection.execute(f"SET temp_directory = {literal(str(scratch))}")
+    connection.execute("SET enable_progress_bar = false")
+    # The temporary files that ingest reads have the same names again and again, with other contents.
+    connection.execute("SET enable_external_file_cache = false")
+    # Joins run as written, with the smaller table on the right: DuckDB's estimates of the rows a chain of
+    # joins leaves were so wrong that it put all comments into a hash table.
+    held = size_in_bytes(memory) // (JOBS_PER_MEMORY * HELD_BYTES * (threads or os.cpu_count() or 1))
+    held = min(MOST_HELD, max(FEWEST_HELD, held))
+    connection.execute(f"SET partitioned_write_flush_threshold = {held}")
+    connection.execute("SET disabled_optimizers = 'join_order,build_side_probe_side'")
+    return connection
+
+
+class DuckDBEngine:
+    """Runs lazy tables on the connection of the build, so that one memory limit holds for everything."""
+
+    def __init__(self, settings: EngineSettings) -> None:
+        self.connection = settings.connection
+        memory = size_in_bytes(settings.memory)
+        self.fan_out = min(FAN_OUT[1], max(FAN_OUT[0], memory // PARTITION_BYTES))
+        self.job_bytes = max(SMALLEST_JOB, memory // JOBS_PER_MEMORY)
+        # Tables have no order until the last queries sort them; keeping one would take memory.
+        self.connection.execute("SET preserve_insertion_order = false")
+
+    def scan(self, paths: Sequence[Path]) -> Frame:
+        """Return one scan over all files, which is faster than a union of scans."""
+        files = [str(path) for path in paths]
+        frame: Frame = nw.from_native(self.connection.read_parquet(files, hive_partitioning=False))
+        return frame
+
+    def save(self, frame: Frame, folder: Path) -> None:
+        """Write with COPY, which has options for compression."""
+        folder.mkdir(parents=True, exist_ok=True)
+        self._copy(frame.to_native().sql_query(), folder / "part.parquet", PARQUET_OPTIONS)
+
+    def scatter(self, frame: Frame, folder: Path, column: str, size: int) -> None:
+        """Partition by hash, which differs between versions of DuckDB, so the folders must not be kept."""
+        whole, count = self._whole(frame, folder, size)
+        self._partition(whole, folder, f"CAST(hash({column}) % {count} AS INTEGER)", count)
+
+    def split(self, frame: Frame, folder: Path, keys: Sequence[str], size: int) -> None:
+        """Partition by ranges whose bounds are quantiles of a sample.
+
+        DuckDB's own sort holds back a share of its rows that grows with the table, so it cannot be bounded.
+        """
+        whole, count = self._whole(frame, folder, size)
+        listed = ", ".join(keys)
+        sample = (
+            f"SELECT {listed} FROM (SELECT {listed} FROM {read_folder(whole)}"
+            f" USING SAMPLE reservoir({SAMPLED * count} ROWS)) ORDER BY ALL"
+        )
+        found = self.connection.execute(sample).fetchall() if count > 1 else []
+        bounds = sorted(set(found[len(found) // count :: max(1, len(found) // count)]))
+        self._partition(whole, folder, range_number(keys, bounds), len(bounds) + 1)
+
+    def _whole(self, frame: Frame, folder: Path, size: int) -> tuple[Path, int]:
+        """Write a table before it is partitioned, and return the number of parts.
+
+        What a partitioned write holds back cannot be spilled, so a join in the same query would leave too
+        little memory for it.
+        """
+        whole = folder / "whole"
+        self.save(frame, whole)
+        return whole, max(1, -(-size_of(whole) // size))
+
+    def _partition(self, whole: Path, folder: Path, number: str, count: int) -> None:
+        """Partition a table by a number below `count`, in several rounds if one would need too many files."""
+        if count == 1:
+            return
+        width = 1
+        while width * self.fan_out < count:
+            width *= self.fan_out
+        self._divide(f"SELECT *, {number} AS part FROM {read_folder(whole)}", folder, width)
+        shutil.rmtree(whole)
+
+    def _divide(self, query: str, folder: Path, width: int) -> None:
+        """Write `width` parts together, then divide them further."""
+        if width == 1:
+            self._copy(query, folder, f"{PARTITIONED} (part)")
+            return
+        coarse = folder / f"by-{width}"
+        self._copy(f"SELECT *, part // {width} AS block FROM ({query})", coarse, f"{PARTITIONED} (block)")
+        for block in numbered(coarse, "block"):
+            self._divide(f"SELECT * FROM {read_folder(block)}", folder, width // self.fan_out)
+            shutil.rmtree(block)
+        coarse.rmdir()
+
+    def _copy(self, query: str, target: Path, options: str) -> None:
+        self.connection.execute(f"COPY ({query}) TO {literal(str(target))} ({options})")
+
+    def collect(self, frame: Frame) -> pa.Table:
+        return frame.to_native().to_arrow_table()
+
+    def run_jobs(self, work: Work, jobs: Sequence[str], watch: Watch = ignore, at_once: int = 1) -> None:
+        """Run jobs in this thread, where Ctrl-C arrives at once, or several in threads of their own.
+
+        If one fails, or at Ctrl-C, the others end at their next call of `watch`.
+        """
+        if at_once == 1:
+            for job in jobs:
+                work(job, watch)
+            return
+        stopped = Event()
+
+        def watched(job: str, done: int) -> None:
+            if stopped.is_set():
+                raise CancelledError
+            watch(job, done)
+
+        pool = ThreadPoolExecutor(at_once)
+        try:
+            for finished in as_completed([pool.submit(work, job, watched) for job in jobs]):
+                finished.result()
+        finally:
+            stopped.set()
+            pool.shutdown(cancel_futures=True)
+
+    def close(self) -> None:
+        """Leave the connection open: it belongs to the build."""
+
+
+def range_number(keys: Sequence[str], bounds: Sequence[tuple[object, ...]], first: int = 0) -> str:
+    """Return the SQL of the number of bounds that are not after the keys of a row, as a binary search."""
+    if not bounds:
+        return str(first)
+    middle = len(bounds) // 2
+    left = range_number(keys, bounds[:middle], first)
+    right = range_number(keys, bounds[middle + 1 :], first + middle + 1)
+    return f"CASE WHEN {_before(keys, bounds[middle])} THEN {left} ELSE {right} END"
+
+
+def _before(keys: Sequence[str], bound: Sequence[object]) -> str:
+    """Return the condition that the keys of a row are before a bound."""
+    value = literal(bound[0]) if isinstance(bound[0], str) else str(bound[0])
+    if len(keys) == 1:
+        return f"{keys[0]} < {value}"
+    return f"({keys[0]} < {value} OR ({keys[0]} = {value} AND {_before(keys[1:], bound[1:])}))"
+
+
+def readable_error(error: Exception, out: Path) -> BaseException:
+    """Return an error of DuckDB as one that names the cure.
+
+    Ctrl-C arrives as an error too: of a query, of the stream of its result (a text only), or, while DuckDB
+    imports a module, of that import.
+    """
+    text = " ".join(str(error).split())
+    interrupted = text == "Query interrupted" or text.endswith("KeyboardInterrupt:")
+    if interrupted or isinstance(error, duckdb.InterruptException):
+        return KeyboardInterrupt()
+    if is_disk_full(text):
+        return disk_full(out)
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return DataError(f"{out}: not enough memory for this step: allow more with --memory")
+    return error
+
+
+def is_disk_full(text: str) -> bool:
+    """Return whether an error message of DuckDB is about a full disk."""
+    return any(sign in text for sign in ("No space left", "Disk quota", "max_temp_directory_size"))

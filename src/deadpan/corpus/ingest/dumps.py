@@ -1,0 +1,122 @@
+"""Dump files, found by name, and their kind: comments or submissions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from deadpan.corpus.ingest.decoders import PACKED
+from deadpan.corpus.ingest.lines import open_lines
+from deadpan.corpus.ingest.places import Place, RemoteFile, find_remote, place_of, size_at
+from deadpan.corpus.months import month_number
+from deadpan.errors import ConfigError, DataError
+from deadpan.storage import manifest_path, read_manifest
+
+Kind = Literal["comments", "posts"]
+
+_NAMES: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+    ("comments", re.compile(r"^RC_|_comments\b", re.IGNORECASE)),
+    ("posts", re.compile(r"^RS_|_submissions\b", re.IGNORECASE)),
+)
+_MONTH = re.compile(r"^R[CS]_(\d{4}-\d{2})(?!\d)", re.IGNORECASE)
+_OURS = ("manifest.json",)  # written by `corpus synthesize`
+
+
+@dataclass(frozen=True, slots=True)
+class Dump:
+    """One file of comments or posts."""
+
+    path: Place
+    kind: Kind
+
+    @property
+    def size(self) -> int:
+        return size_at(self.path)
+
+    @property
+    def packed(self) -> bool:
+        return self.path.suffix.lower() in PACKED
+
+    @property
+    def named_month(self) -> int | None:
+        """Month in its name, such as 200901 for RC_2009-01.zst; its comments may be from other months."""
+        found = _MONTH.match(self.path.name)
+        try:
+            return month_number(found[1]) if found else None
+        except ConfigError:
+            return None
+
+    @property
+    def synthetic(self) -> bool:
+        """True if `corpus synthesize` wrote it, by the manifest in its folder."""
+        if not isinstance(self.path, Path) or not manifest_path(self.path.parent).is_file():
+            return False
+        try:
+            return read_manifest(self.path.parent).command == "corpus synthesize"
+        except DataError:  # somebody else's manifest.json
+            return False
+
+
+def find_dumps(patterns: Sequence[str]) -> tuple[list[Dump], list[Place]]:
+    """Return the dumps that match files, folders, globs or URLs, sorted by name, each once, and the rest.
+
+    Folders are searched to any depth. What they have besides dumps is left out; a file that was named is not.
+    """
+    paths: dict[Place, Place] = {}
+    skipped: dict[Place, Place] = {}
+    for pattern in patterns:
+        place = place_of(pattern)
+        for found in _matching(place):
+            left_out = str(found) != str(place) and _kind(found) is None and _searched(place)
+            (skipped if left_out else paths).setdefault(found.resolve(), found)
+    if not paths:
+        asked = ", ".join(patterns) or "nothing"
+        raise DataError(f"no dumps match {asked}: give RC_ and RS_ files, or their folder")
+    ordered = sorted(paths.values(), key=lambda path: (path.name, str(path)))
+    dumps = [Dump(path, _known_kind(path)) for path in ordered]
+    if not any(dump.kind == "comments" for dump in dumps):
+        raise DataError(f"only submissions in {', '.join(patterns)}: a corpus needs RC_ files of comments")
+    return dumps, sorted((path for place, path in skipped.items() if place not in paths), key=str)
+
+
+def _searched(place: Place) -> bool:
+    """Return whether a place is a folder, which may have other files than dumps."""
+    return place.is_dir() if isinstance(place, Path) else not any(sign in place.url for sign in "*?[")
+
+
+def _matching(path: Place) -> Sequence[Place]:
+    if isinstance(path, RemoteFile):
+        found = find_remote(path.url)
+        return [one for one in found if not one.name.startswith(".") and one.name not in _OURS]
+    if path.is_dir():
+        return sorted(one for one in path.rglob("*") if one.is_file() and not _is_hidden(one, path))
+    if path.exists():
+        return [path]
+    root = path.anchor or "."
+    return [found for found in Path(root).glob(str(path.relative_to(path.anchor))) if found.is_file()]
+
+
+def _is_hidden(path: Path, root: Path) -> bool:
+    return path.name in _OURS or any(part.startswith(".") for part in path.relative_to(root).parts)
+
+
+def _known_kind(path: Place) -> Kind:
+    kind = _kind(path)
+    if kind is None:
+        raise DataError(f"{path}: not a dump: its first line is not a comment or submission in JSON")
+    return kind
+
+
+def _kind(path: Place) -> Kind | None:
+    """Return the kind by the name of a file, else by its first line; None if it is not a dump."""
+    for kind, name in _NAMES:
+        if name.search(path.name):
+            return kind
+    with open_lines(path) as lines:
+        first = lines.head()
+    if b'"body"' in first:
+        return "comments"
+    return "posts" if b'"title"' in first else None

@@ -1,0 +1,1 @@
+"""Steps -> the released files: raw rows, sequences, benchmarks, statistics, card and manifest."""

@@ -1,0 +1,172 @@
+"""The released files: each is split into ranges, sorted and written in parts, and put together, by jobs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import pyarrow.parquet as pq
+
+from deadpan.corpus.engines.engine import Engine, Frame
+from deadpan.corpus.publish import assembly, pieces
+from deadpan.corpus.sql import literal, parquet_files, parts_of, read_folder
+from deadpan.formats.sarc import COMMENT_FIELDS, RAW_COLUMNS, TSV_COLUMNS
+from deadpan.storage import read_json
+
+MONTHS = "parquet"  # folder of the Parquet files by month
+
+_TEXTS = {"comment", "author", "subreddit", "parent_comment", "id", "parent_id", "link_id"}
+# Columns of the released files that are not columns of our tables.
+_EXPRESSIONS = {
+    "label": "CAST(marked AS TINYINT)",
+    "author": "one_line(author)",
+    "subreddit": "one_line(subreddit)",
+    "date": "month_text(month)",
+}
+
+Queries = Mapping[str, Mapping[str, str]]
+"""Sorted queries, each with the released files that its text columns are parts of."""
+
+
+class Outputs:
+    """Writes files into a folder that is moved into place when all of them are finished."""
+
+    def __init__(self, engine: Engine, folder: Path, scratch: Path, memory: str, packed: bool) -> None:
+        self.engine = engine
+        self.folder = folder.resolve()
+        self.scratch = scratch.resolve()
+        self.memory = memory
+        self.packed = packed
+        self.jobs: list[str] = []
+        self.facts: dict[str, Path] = {}
+
+    def write_raw(self, rows: Path) -> list[Path]:
+        """Write raw/sarc.csv, .tsv, .parquet and a Parquet file per month; return the rows in parts.
+
+        `rows` are ranges of (created_utc, id), the order of the files.
+        """
+        names = {"csv": "raw/sarc.csv", "tsv": "raw/sarc.tsv"}
+        table = "raw/sarc.parquet"
+        parts = self._write_parts(parts_of(rows), lambda source: {_raw_query(source): names}, table)
+        self.add(names["csv"], parts[names["csv"]], first=",".join(RAW_COLUMNS) + "\r\n")
+        self.add(names["tsv"], parts[names["tsv"]])
+        self.add(table, parts[table], rows=True)
+        months = self.engine.collect(self.engine.scan(parts[table]).select("date").unique())
+        for month in sorted(months["date"].to_pylist()):
+            found = [part for part in parts[table] if _may_have(part, month)]
+            self.add(f"{MONTHS}/month={month}/sarc.parquet", found, rows=True, month=month)
+        return parts[table]
+
+    def write_lines(self, lines: Frame, names: Sequence[str]) -> None:
+        """Write files of the lines of a table (post, last, file, line), sorted by (post, last)."""
+
+        def queries(source: str) -> Queries:
+            return {
+                f"SELECT line FROM {source} WHERE file = {literal(name)} ORDER BY post, last": {"line": name}
+                for name in names
+            }
+
+        for name, parts in self._write_sorted("lines", lines, ("post", "last"), queries).items():
+            self.add(name, parts)
+
+    def write_comments(self, entries: Frame, folders: Sequence[str]) -> None:
+        """Write FOLDER/comments.json for raw and each folder, whose column tells which entries it has."""
+        fields = ", ".join(f"{name} := {_EXPRESSIONS.get(name, name)}" for name in COMMENT_FIELDS)
+        line = f"',' || chr(10) || to_json(id) || ': ' || to_json(struct_pack({fields}))"
+
+        def queries(source: str) -> Queries:
+            chosen = {"raw": "true", **{folder: f"in_{number}" for number, folder in enumerate(folders)}}
+            return {
+                f"SELECT {line} AS line FROM {source} WHERE {condition} ORDER BY id": {
+                    "line": f"{folder}/comments.json"
+                }
+                for folder, condition in chosen.items()
+            }
+
+        for name, parts in self._write_sorted("comments", entries, ("id",), queries).items():
+            self.add(name, parts, first="{", last="\n}\n", skip=1)  # without the comma before the first entry
+
+    def add(self, name: str, parts: Sequence[Path], **how: Any) -> None:
+        """Plan a file that is put together from parts."""
+        packed = self.packed and not how.get("rows")
+        target = f"{name}.bz2" if packed else name
+        facts = self.scratch / "facts" / f"{len(self.jobs)}.json"
+        places = [str(part) for part in parts]
+        job = assembly.AssemblyJob(places, str(self.folder / target), str(facts), packed=packed, **how)
+        self.jobs.append(job.text())
+        self.facts[target] = facts
+
+    def finish(self) -> dict[str, dict[str, Any]]:
+        """Put all planned files together; return their sizes and hashes by name."""
+        self.engine.run_jobs(assembly.work, self.jobs, at_once=os.cpu_count() or 1)
+        return {name: read_json(path) for name, path in self.facts.items()}
+
+    def _write_sorted(
+        self, name: str, table: Frame, keys: Sequence[str], queries: Callable[[str], Queries]
+    ) -> dict[str, list[Path]]:
+        """Split a table by ranges of its keys, and write the parts of its files."""
+        folder = self.scratch / name
+        self.engine.split(table, folder, keys, self.engine.job_bytes)
+        return self._write_parts(parts_of(folder), queries)
+
+    def _write_parts(
+        self, sources: Sequence[Path], queries: Callable[[str], Queries], table: str = ""
+    ) -> dict[str, list[Path]]:
+        """Run one job for each range; return the parts of every file in order."""
+        jobs, parts = [], dict[str, list[Path]]()
+        for number, source in enumerate(sources):
+
+            def part(name: str, number: int = number) -> str:
+                path = self.scratch / "parts" / name / f"{number:06}"
+                parts.setdefault(name, []).append(path)
+                return str(path)
+
+            wanted = {
+                query: {column: part(name) for column, name in texts.items()}
+                for query, texts in queries(read_folder(source.resolve())).items()
+            }
+            rows = part(table) if table else ""
+            jobs.append(pieces.PieceJob(wanted, self.memory, str(self.scratch), rows).text())
+        self.engine.run_jobs(pieces.work, jobs)
+        return parts
+
+
+def entries_with_folders(engine: Engine, entries: Path, ids: Path, folders: Sequence[str]) -> Frame:
+    """Return the entries of comments.json with a column for each folder that tells whether it has them.
+
+    A comment and a post may share an id. The layout has room for one; the text of a reply matters more.
+    """
+    said, posted = (engine.scan(parquet_files(entries / name)) for name in ("said", "posted"))
+    both = nw.concat([said, posted.join(said.select("id"), on="id", how="anti")], how="vertical")
+    needed = engine.scan(parquet_files(ids))
+    for number, folder in enumerate(folders):
+        name = f"in_{number}"
+        here = needed.filter(nw.col("folder") == folder).select("id").unique()
+        there = here.with_columns(nw.lit(True).alias(name))
+        both = both.join(there, on="id", how="left").with_columns(
+            nw.coalesce(nw.col(name), nw.lit(False)).alias(name)
+        )
+    return both
+
+
+def _may_have(part: Path, month: str) -> bool:
+    """Return whether a part of the rows may have some of a month, by the statistics in its footer."""
+    footer = pq.read_metadata(part)
+    place = RAW_COLUMNS.index("date")
+    groups = [footer.row_group(number).column(place).statistics for number in range(footer.num_row_groups)]
+    return any(found is None or found.min <= month <= found.max for found in groups)
+
+
+def _raw_query(source: str) -> str:
+    """Return sorted rows with their lines in sarc.csv and sarc.tsv."""
+    columns = ", ".join(f"{_EXPRESSIONS.get(name, name)} AS {name}" for name in RAW_COLUMNS)
+    cells = ", ".join(f"cell({name})" if name in _TEXTS else name for name in RAW_COLUMNS)
+    return f"""
+    WITH chosen AS (SELECT {columns} FROM {source} ORDER BY created_utc, id)
+    SELECT *, concat_ws(',', {cells} || chr(13) || chr(10)) AS csv,
+      concat_ws(chr(9), {", ".join(TSV_COLUMNS)} || chr(10)) AS tsv
+    FROM chosen
+    """

@@ -1,0 +1,1 @@
+"""Rows -> candidates, threads, sequences and counts: relational steps that run on any engine."""
