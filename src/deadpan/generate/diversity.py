@@ -1,4 +1,4 @@
-"""How varied a run's dialogues are: distinct word sequences, likeness to each other, topics."""
+"""Diversity of a run's dialogues: distinct word sequences, similarity to each other, topics."""
 
 from __future__ import annotations
 
@@ -8,25 +8,26 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from deadpan.draws import sample
-from deadpan.duplicates import identity, shingles
+from deadpan.duplicates import identity
 from deadpan.generate.draft import Draft
+from deadpan.near_pairs import shingles
 from deadpan.text import fold
 
 MEASURED = 2_000
 COMPARED = 300
-"""Dialogues compared each with each: 45,000 pairs tell a mean likeness to two digits."""
+"""Dialogues compared with each other: 45,000 pairs give the mean similarity to two digits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Diversity:
-    """`distinct`: the share of responses' word sequences that differ; `likeness`: the mean Jaccard of pairs.
+    """`distinct`: the share of distinct word sequences in responses; `similarity`: the mean Jaccard of pairs.
 
-    Both on a sample, since both depend on how many are looked at: so runs of any size can be compared.
+    Both are measured on a sample of fixed size, because they depend on it: runs of any size can be compared.
     """
 
     n: int
     distinct: dict[int, float]
-    likeness: float
+    similarity: float
     closest: float
     topics: Counter[str]
     themes: Counter[str]
@@ -35,7 +36,7 @@ class Diversity:
 
 
 def diversity(drafts: Callable[[], Iterable[Draft]], seed: int) -> Diversity:
-    """Topics and lengths of all of them, the rest on a sample. `drafts` may be asked for more than once."""
+    """Measure topics and lengths on all drafts, the rest on a sample. `drafts` may be called repeatedly."""
     topics, themes = Counter[str](), Counter[str]()
     lengths: Counter[int] = Counter()
     for draft in drafts():
@@ -50,17 +51,17 @@ def diversity(drafts: Callable[[], Iterable[Draft]], seed: int) -> Diversity:
         openings[" ".join(words[:2])] += 1
         for size, counted in grams.items():
             counted.update(zip(*(words[at:] for at in range(size)), strict=False))
-    likeness, closest = _likeness([draft.text for draft in chosen[:COMPARED]])
+    similarity, closest = _similarity([draft.text for draft in chosen[:COMPARED]])
     distinct = {size: len(counted) / max(1, counted.total()) for size, counted in grams.items()}
-    return Diversity(topics.total(), distinct, likeness, closest, topics, themes, openings, lengths)
+    return Diversity(topics.total(), distinct, similarity, closest, topics, themes, openings, lengths)
 
 
 def _words(draft: Draft) -> list[str]:
     return fold(draft.response.text).split() if draft.response else []
 
 
-def _likeness(texts: Sequence[str]) -> tuple[float, float]:
-    """Mean and largest Jaccard similarity over all pairs."""
+def _similarity(texts: Sequence[str]) -> tuple[float, float]:
+    """Return the mean and the largest Jaccard similarity over all pairs."""
     sets = [shingles(identity(text)) for text in texts]
     scores = [len(a & b) / len(a | b) for a, b in combinations(sets, 2) if a or b]
     return (sum(scores) / len(scores), max(scores)) if scores else (0.0, 0.0)

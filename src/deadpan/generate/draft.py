@@ -1,4 +1,4 @@
-"""The one record that flows through every step, and the one that says why a draft left."""
+"""Draft, the record that flows through every step, and Dropped, which says why one was dropped."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ SPEAKERS = ("A", "B")
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A source dialogue and what has been made of it so far; what is empty has not been made yet.
+    """A source dialogue and what the steps have made of it so far; fields yet to be made are empty.
 
-    `suspect` says why the model found it abnormal: whether it is, a person decides.
+    `suspect` is the reason why the model found it abnormal; a person decides whether it is.
     """
 
     id: str
@@ -31,10 +31,12 @@ class Draft:
     explanation: str = ""
     suspect: str = ""
     sincere: str = ""
+    contrast: float | None = None
+    """The probability of a bad scene with a friendly response, where a back-check chose it."""
 
     @property
     def situation(self) -> str:
-        """As prompts and people read it."""
+        """Theme and summary in one line, as in prompts."""
         return f"{self.theme} - {self.summary}"
 
     @property
@@ -44,13 +46,13 @@ class Draft:
 
     @property
     def text(self) -> str:
-        """The new dialogue as one text, without who speaks."""
+        """The new dialogue as one text, without speakers."""
         return "\n".join(turn.text for turn in self.turns)
 
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """What left the run, at which step and why. `raw` is what the model wrote or the file held."""
+    """A dropped draft, its step and the reason. `raw` is the model's answer."""
 
     id: str
     step: str
@@ -61,12 +63,12 @@ class Dropped:
 
 
 def lines(turns: tuple[Turn, ...]) -> str:
-    """A dialogue as prompts show it."""
+    """Return a dialogue as text, one turn per line, as in prompts."""
     return "\n".join(render_turn(turn) for turn in turns)
 
 
 def as_examples(draft: Draft, language: str) -> list[Example]:
-    """The draft as published unjudged: sarcastic by intention, with its sincere twin if it has one."""
+    """Return the draft as examples that nobody judged: the sarcastic response and, if any, its contrast."""
     if draft.response is None:
         return []
     about: dict[str, Any] = {"topic": draft.topic, "situation": draft.situation}

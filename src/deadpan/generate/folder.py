@@ -1,11 +1,11 @@
-"""The folder of a run: a folder a step, each with what was kept, what was dropped and why."""
+"""The folder of a run: one subfolder per step, with the drafts it kept and the ones it dropped."""
 
 from __future__ import annotations
 
 import errno
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,10 +15,10 @@ from typing import IO, Any, Self
 from deadpan.drops import Tally
 from deadpan.errors import DataError
 from deadpan.fields import encode
-from deadpan.generate.caller import FAILED
 from deadpan.generate.draft import Draft, Dropped
-from deadpan.generate.ledger import Said
-from deadpan.locks import alone_in
+from deadpan.generate.steps.order import NAMES, WITH_DIALOGUES, step_before
+from deadpan.llm import CALL_FAILED, Reply
+from deadpan.locks import lock_folder
 from deadpan.storage import (
     Manifest,
     atomic,
@@ -29,89 +29,96 @@ from deadpan.storage import (
     write_manifest,
 )
 
-STEPS = ("source", "situation", "politeness", "dialogue", "filter", "abnormal", "review", "contrast")
+MICRO = 1_000_000
+"""Costs in manifests are in millionths of a dollar: whole numbers add up exactly."""
 KEPT, DROPPED = "kept.jsonl", "dropped.jsonl"
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
-class RunFolder:
-    """Where a run keeps its steps. One run at a time may write in it."""
+class GenerationFolder:
+    """The steps of a run on disk. One run at a time may write in it."""
 
     def __init__(self, root: Path) -> None:
         self.root = Path(root)
 
     def step(self, name: str) -> Path:
-        return self.root / f"{STEPS.index(name) + 1}-{name}"
+        """Return the folder of a step."""
+        return self.root / f"{NAMES.index(name) + 1}-{name}"
 
     def kept(self, name: str) -> Path:
+        """Return the file of the drafts a step kept."""
         return self.step(name) / KEPT
 
     def manifest(self, name: str) -> Manifest | None:
-        """What a finished step says of itself; None if it was not done, or cut short."""
+        """Return the manifest of a finished step; None if the step is absent or incomplete."""
         folder = self.step(name)
         return read_manifest(folder) if manifest_path(folder).is_file() and folder.is_dir() else None
 
+    def manifests(self) -> dict[str, Manifest]:
+        """Return the manifests of all finished steps, in order."""
+        return {name: manifest for name in NAMES if (manifest := self.manifest(name)) is not None}
+
     def drafts(self, name: str) -> Iterator[Draft]:
-        """What a step kept."""
+        """Read the drafts a step kept."""
         if self.manifest(name) is None:
-            raise DataError(
-                f"{self.step(name)}: not there or not finished: run deadpan generate {name} first"
-            )
+            raise DataError(f"{self.step(name)}: missing or incomplete: run deadpan generate {name} first")
         return read_records(self.kept(name), Draft)
 
     def dropped(self, name: str) -> Iterator[Dropped]:
-        """What a step dropped."""
+        """Read what a step dropped."""
         return read_records(self.step(name) / DROPPED, Dropped)
 
-    def done(self) -> list[str]:
-        """The steps that are finished, in order."""
-        return [name for name in STEPS if self.manifest(name) is not None]
-
     def last(self) -> str:
-        """The last finished step with whole dialogues that was made of what the step before it now holds."""
+        """Return the last finished step that holds dialogues and was made from the current input."""
         current = ""
-        for name in STEPS:
-            found = self.manifest(name)
-            if found is None or (current and found.inputs.get(KEPT) != digest(self.kept(current))):
-                continue
-            current = name
-        if current not in STEPS[3:]:
+        for name, manifest in self.manifests().items():
+            if not current or manifest.inputs.get(KEPT) == digest(self.kept(current)):
+                current = name
+        if current not in WITH_DIALOGUES:
             raise DataError(f"{self.root}: no dialogues there yet: deadpan generate run PLAN makes them")
         return current
 
-    def is_fresh(self, name: str, config: Mapping[str, Any], before: str) -> bool:
-        """Whether a step was finished with this config and input, is whole, and no call of it failed."""
-        found = self.manifest(name)
-        if found is None or found.config != json.loads(json.dumps(encode(config))) or found.drops.get(FAILED):
+    def is_fresh(self, name: str, config: Mapping[str, Any]) -> bool:
+        """Return whether a step is complete, has this config and the current input, and no call failed."""
+        manifest = self.manifest(name)
+        if manifest is None or manifest.config != json.loads(json.dumps(encode(config))):
             return False
-        if before and found.inputs.get(KEPT) != digest(self.kept(before)):
+        before = step_before(name)
+        if manifest.drops.get(CALL_FAILED) or (
+            before and manifest.inputs.get(KEPT) != digest(self.kept(before))
+        ):
             return False
         folder = self.step(name)
         return all(
             (folder / file).is_file() and digest(folder / file) == facts["sha256"]
-            for file, facts in found.files.items()
+            for file, facts in manifest.files.items()
         )
 
+    @property
+    def journal(self) -> Path:
+        """The journal of every call of the run."""
+        return self.root / ".calls.sqlite"
+
     @contextmanager
-    def alone(self) -> Iterator[None]:
-        """Keep other runs out; a disk that fills is told as such."""
+    def lock(self) -> Iterator[None]:
+        """Keep other runs out of the folder; report a full disk as such."""
         if self.root.exists() and not self.root.is_dir():
-            raise DataError(f"{self.root}: a file of that name is in the way; set another out in the plan")
+            raise DataError(f"{self.root}: a file of that name is in the way: set another out in the plan")
         try:
-            with alone_in(self.root):
+            with lock_folder(self.root):
                 yield
         except OSError as bad:
             if bad.errno in FULL:
                 raise DataError(
-                    f"{self.root}: the disk is full; finished calls and steps are kept: "
-                    f"make room and continue with --resume"
+                    f"{self.root}: disk full; finished calls and steps are kept: "
+                    f"free some space and continue with --resume"
                 ) from None
             raise
 
 
 @dataclass(slots=True)
-class Counts:
-    """What a step's manifest counts beside its drops."""
+class StepCounts:
+    """The counts in a step's manifest, beside its drops."""
 
     read: int = 0
     kept: int = 0
@@ -120,16 +127,16 @@ class Counts:
     tokens_out: int = 0
     cost_micros: int = 0
     unpriced: int = 0
-    again: Counter[str] = field(default_factory=Counter)
+    retried: Counter[str] = field(default_factory=Counter)
 
-    def add_calls(self, said: list[Said]) -> None:
-        """Calls and what they cost when they were made, also where the answer was kept from before."""
-        self.calls += len(said)
-        for each in said:
-            self.tokens_in += each.taken
-            self.tokens_out += each.given
-            self.cost_micros += each.cost or 0
-            self.unpriced += each.cost is None
+    def add_calls(self, replies: Iterable[Reply]) -> None:
+        """Add calls at the cost they had when they were made, including answers from the journal."""
+        for reply in replies:
+            self.calls += 1
+            self.tokens_in += reply.usage.input_tokens if reply.usage else 0
+            self.tokens_out += reply.usage.output_tokens if reply.usage else 0
+            self.cost_micros += round((reply.cost or 0.0) * MICRO)
+            self.unpriced += reply.cost is None
 
     def as_dict(self) -> dict[str, int]:
         plain = {
@@ -141,23 +148,20 @@ class Counts:
             "cost_micros": self.cost_micros,
             "unpriced_calls": self.unpriced,
         }
-        again = {f"asked_again.{kind}": n for kind, n in sorted(self.again.items())}
-        return {**plain, **again}
+        retried = {f"asked_again.{kind}": n for kind, n in sorted(self.retried.items())}
+        return {**plain, **retried}
 
 
 class StepWriter:
-    """Writes one step, item by item, in order; the step is there when it is closed without an error."""
+    """Writes one step, draft by draft, in order; the step is complete when closed without an error."""
 
-    def __init__(
-        self, run: RunFolder, name: str, config: Mapping[str, Any], seed: int, before: str = ""
-    ) -> None:
+    def __init__(self, run: GenerationFolder, name: str, config: Mapping[str, Any], seed: int) -> None:
         self.run = run
         self.name = name
         self.config = config
         self.seed = seed
-        self.before = before
         self.tally = Tally()
-        self.counts = Counts()
+        self.counts = StepCounts()
         self._stack = ExitStack()
         self._files: dict[str, IO[str]] = {}
 
@@ -171,12 +175,13 @@ class StepWriter:
         return self
 
     def keep(self, draft: Draft) -> None:
+        """Count a draft and write it for the next step."""
         self.counts.read += 1
         self.counts.kept += 1
         self._write(KEPT, draft)
 
     def drop(self, dropped: Dropped) -> None:
-        """Count a drop and keep it in the side file."""
+        """Count a drop and write it to dropped.jsonl."""
         self.counts.read += 1
         self.tally.drop(dropped.reason, dropped.id, dropped.detail)
         self._write(DROPPED, dropped)
@@ -188,13 +193,14 @@ class StepWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stack.__exit__(kind, error, trace)
+        before = step_before(self.name)
         if error is None:
             write_manifest(
                 self.run.step(self.name),
                 command=f"generate {self.name}",
                 config=encode(self.config),
                 seed=self.seed,
-                inputs=[self.run.kept(self.before)] if self.before else (),
+                inputs=[self.run.kept(before)] if before else (),
                 counts=self.counts.as_dict(),
                 tally=self.tally,
             )

@@ -1,4 +1,4 @@
-"""A language as deadpan writes it: a folder of prompts and words. Adding a language is adding a folder."""
+"""Languages to write in: a folder of prompts and words each. To add a language, add a folder."""
 
 from __future__ import annotations
 
@@ -15,20 +15,28 @@ from deadpan.registry import unknown
 from deadpan.storage import digest
 
 FOLDER = Path(__file__).with_name("prompts")
+PRESET = "preset.toml"
 PROMPTS: Mapping[str, tuple[str, ...]] = {
     "situation": ("dialogue",),
     "dialogue": ("situation", "intimacy", "politeness_a", "politeness_b"),
     "abnormal": ("dialogue",),
     "sincere": ("dialogue", "speaker", "response"),
 }
-"""What each prompt may mention in braces."""
+"""The names each prompt may use in braces."""
+CANDIDATE_PROMPTS: Mapping[str, tuple[str, ...]] = {
+    "scene": ("situation", "intimacy", "politeness_a", "politeness_b"),
+    "response": ("dialogue", "speaker", "politeness"),
+    "mood": ("dialogue",),
+    "tone": ("response",),
+}
+"""Prompts of several candidates per dialogue; a folder without them writes one."""
 
 _BRACES = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """What an answer calls its parts. The first of each is what the prompts ask for; all are understood."""
+class AnswerWords:
+    """Labels of the parts of an answer. The prompts ask for the first of each; all are understood."""
 
     explanation: tuple[str, ...]
     response: tuple[str, ...]
@@ -46,7 +54,7 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class PolitenessWords:
-    """How the language's levels of politeness are told and called."""
+    """The language's levels of politeness: the method that finds them, and their names."""
 
     method: Literal["none", "endings"] = "none"
     polite: str = "polite"
@@ -55,61 +63,102 @@ class PolitenessWords:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class LanguageFacts:
     """All of language.toml."""
 
     name: str
     letters: str
-    words: Words
+    words: AnswerWords
     common_words: tuple[str, ...] = ()
     mention: str = r"\b([AB])\b"
+    characters: str = ""
+    """Characters of a sentence before its end, as a class of a GBNF grammar without brackets and without
+    the comma; empty: any."""
+    sentence: int = 90
+    """Characters of a sentence at most, in a grammar."""
     politeness: PolitenessWords = field(default_factory=PolitenessWords)
 
     def __post_init__(self) -> None:
         try:
             pattern = re.compile(self.mention)
         except re.error as bad:
-            raise ConfigError(f"mention is no regular expression ({bad})") from None
+            raise ConfigError(f"mention is not a regular expression ({bad})") from None
         if pattern.groups != 1:
             raise ConfigError("mention needs one group in round brackets, around the speaker's letter")
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
-    """Instructions, a form for the question, and a few questions with their answers."""
+class StepPrompt:
+    """Instructions, a template for the question, and a few examples with answers.
+
+    `then` is a second question about the answer; an example answers it in `explanation`. With `inline` all of
+    it is one message of the user, the examples numbered, and `end` closes it.
+    """
 
     system: str
     ask: str
     examples: tuple[Mapping[str, str], ...]
+    then: str = ""
+    inline: bool = False
+    end: str = ""
+    choices: tuple[str, ...] = ()
+    """The only answers of a back-check; the first of them speaks for sarcasm."""
+    openers: tuple[str, ...] = ()
+    """Frames of three in four candidates: fixed words, and dots for what the model fills in."""
 
     def messages(self, **values: str) -> list[Message]:
-        """The instructions, the examples as turns of a conversation, then the question itself."""
+        """Return the instructions, the examples as turns of a conversation, then the question itself."""
+        if self.inline:
+            return [user(self._one_text(values))]
         turns = [system(self.system.strip())]
         for example in self.examples:
-            turns += [user(self._filled(example)), assistant(example["answer"].strip())]
-        return [*turns, user(self._filled(values))]
+            turns += [user(_filled(self.ask, example)), assistant(example["answer"].strip())]
+            if self.then:
+                turns += [user(_filled(self.then, example)), assistant(example["explanation"].strip())]
+        return [*turns, user(_filled(self.ask, values))]
 
-    def _filled(self, values: Mapping[str, str]) -> str:
-        """Only our own braces are filled: what stands in a text in braces is text."""
-        return _BRACES.sub(lambda found: values[found[1]].strip(), self.ask).strip()
+    def second(self, messages: list[Message], answer: str, **values: str) -> list[Message]:
+        """Return the second question, after the first and its answer."""
+        return [*messages, assistant(answer), user(_filled(self.then, values))]
+
+    def _one_text(self, values: Mapping[str, str]) -> str:
+        shown = [
+            f"Example {number}. {_filled(self.ask, example)}\n{example['answer'].strip()}"
+            for number, example in enumerate(self.examples, 1)
+        ]
+        question = f"{_filled(self.ask, values)}\n{self.end}".strip()
+        return "\n\n".join([_filled(self.system, values), *shown, question])
 
     @property
     def needs(self) -> set[str]:
-        return set(_BRACES.findall(self.ask))
+        """The names in braces."""
+        texts = (self.ask, self.then, self.system if self.inline else "")
+        return {name for text in texts for name in _BRACES.findall(text)}
+
+
+def _filled(template: str, values: Mapping[str, str]) -> str:
+    """Fill a template; braces inside the values stay as they are."""
+    return _BRACES.sub(lambda match: values[match[1]].strip(), template).strip()
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """A language's folder, read and checked."""
+    """A language's folder, read and checked. A prompt of a preset comes from the preset's folder."""
 
     code: str
     folder: Path
-    facts: Facts
-    prompts: Mapping[str, Prompt]
+    facts: LanguageFacts
+    prompts: Mapping[str, StepPrompt]
+    preset: Path | None = None
+
+    @property
+    def has_candidates(self) -> bool:
+        """Return whether several candidates can be asked for."""
+        return self.prompts.keys() >= CANDIDATE_PROMPTS.keys()
 
     @property
     def sources(self) -> Path:
-        """A few dialogues to try the pipeline on."""
+        """The file of example dialogues to try the pipeline on."""
         return self.folder / "sources.jsonl"
 
     @property
@@ -117,35 +166,71 @@ class Language:
         return self.folder / "toxic.toml"
 
     def fingerprint(self, names: Iterable[str]) -> dict[str, str]:
-        """What the given prompts were, for a manifest."""
-        return {name: digest(self.folder / f"{name}.toml")[:16] for name in ("language", *names)}
+        """Return hashes of the given prompts, for a manifest."""
+        return {name: digest(_file(name, self.folder, self.preset))[:16] for name in ("language", *names)}
+
+
+@dataclass(frozen=True, slots=True)
+class PromptPreset:
+    """All of preset.toml: the language whose prompts the folder replaces in part."""
+
+    language: str
+    about: str
 
 
 def languages() -> list[str]:
-    """The languages that come with deadpan."""
+    """Return the codes of the languages that come with deadpan."""
     return sorted(folder.name for folder in FOLDER.iterdir() if (folder / "language.toml").is_file())
 
 
-def load_language(code: str, folder: Path | None = None) -> Language:
-    """A language by its code, or from a folder of one's own."""
+def presets() -> dict[str, PromptPreset]:
+    """Return the other prompts that come with deadpan, by name."""
+    folders = sorted(folder for folder in FOLDER.iterdir() if (folder / PRESET).is_file())
+    return {folder.name: read_config(folder / PRESET, PromptPreset) for folder in folders}
+
+
+def load_language(code: str, folder: Path | None = None, preset: str = "") -> Language:
+    """Read a language by its code, or from a folder of your own; a preset replaces some of its prompts."""
     if folder is None:
         if code not in languages():
             hint = "or give prompts = a folder of your own (deadpan generate prompts --help)"
             raise ConfigError(f"{unknown('language', code, languages())}; {hint}")
         folder = FOLDER / code
     elif not (folder / "language.toml").is_file():
-        raise ConfigError(f"{folder}: no language.toml in it; start from deadpan generate prompts --copy en")
-    facts = read_config(folder / "language.toml", Facts)
-    prompts = {name: _prompt(folder / f"{name}.toml", known) for name, known in PROMPTS.items()}
-    return Language(code, folder, facts, prompts)
+        raise ConfigError(
+            f"{folder}: no language.toml in it: start from a copy, deadpan generate prompts --copy en"
+        )
+    replaced = _preset_folder(code, preset) if preset else None
+    facts = read_config(folder / "language.toml", LanguageFacts)
+    files = {name: _file(name, folder, replaced) for name in (*PROMPTS, *CANDIDATE_PROMPTS)}
+    known = {**PROMPTS, **CANDIDATE_PROMPTS}
+    prompts = {
+        name: _prompt(path, known[name]) for name, path in files.items() if name in PROMPTS or path.is_file()
+    }
+    return Language(code, folder, facts, prompts, replaced)
 
 
-def _prompt(path: Path, known: tuple[str, ...]) -> Prompt:
-    prompt = read_config(path, Prompt)
+def _preset_folder(code: str, name: str) -> Path:
+    known = presets()
+    if name not in known:
+        raise ConfigError(unknown("preset", name, known))
+    if known[name].language != code:
+        raise ConfigError(f'the preset {name} is for language = "{known[name].language}", not "{code}"')
+    return FOLDER / name
+
+
+def _file(name: str, folder: Path, preset: Path | None) -> Path:
+    """Return the file of a prompt: the preset's if it has one, else the language's."""
+    file = f"{name}.toml"
+    return preset / file if preset is not None and (preset / file).is_file() else folder / file
+
+
+def _prompt(path: Path, known: tuple[str, ...]) -> StepPrompt:
+    prompt = read_config(path, StepPrompt)
     if strange := sorted(prompt.needs - set(known)):
         raise ConfigError(f"{path}: ask has {{{strange[0]}}}: it may have {', '.join(known)}")
     for number, example in enumerate(prompt.examples, 1):
-        for name in (*sorted(prompt.needs), "answer"):
+        for name in (*sorted(prompt.needs), "answer", *(["explanation"] if prompt.then else [])):
             if not _said(example, name):
                 raise ConfigError(f"{path}: example {number} has no {name}")
     return prompt

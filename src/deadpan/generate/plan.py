@@ -1,4 +1,4 @@
-"""plan.toml: where dialogues come from, which model writes, what is asked and what is checked."""
+"""plan.toml: the source dialogues, the model, its sampling per step, and the checks."""
 
 from __future__ import annotations
 
@@ -10,27 +10,25 @@ from typing import Any, Literal
 from deadpan.config import read_config
 from deadpan.errors import ConfigError
 from deadpan.generate.language import Language, load_language
-from deadpan.llm import Settings
+from deadpan.generate.sizes import model_size
+from deadpan.generate.steps.order import ASKING, NAMES, PARTS, RATING, find_step
+from deadpan.llm import LLMSettings, default_model
+from deadpan.registry import unknown
 
 EXAMPLES = "examples"
-PUBLISHED: Mapping[str, Mapping[str, Any]] = {
-    "situation": {"temperature": 1.0, "top_p": 1.0, "max_tokens": 1000},
-    "dialogue": {"temperature": 1.1, "top_p": 0.8, "frequency_penalty": 0.2, "max_tokens": 3000},
-    "abnormal": {"temperature": 0.0, "max_tokens": 200},
-    "contrast": {"temperature": 0.7, "max_tokens": 300},
-}
-"""KoCoSa's sampling (its appendix A.1) for the first two; it is silent on the third, the last is ours."""
-
-EMBEDDED_TOKENS: Mapping[str, int] = {"situation": 60, "dialogue": 320, "abnormal": 40, "contrast": 60}
-"""A small model that has not stopped by then never will, and at 60 tokens a second 3,000 take a minute."""
-
-OWN = ("tries",)
-FOR_ALL = ("concurrency", "max_cost")
+TRIES = 3
+CANDIDATES = 4
+"""Responses that a small model writes per dialogue; a large one writes one, as published."""
+MOST_CANDIDATES = 20
+STRUCTURED = ("auto", "off", "json")
+SCENES = ("new", "source")
+_NOT_SAMPLING = ("tries", "candidates", "structured", "scene")
+_FOR_ALL_STEPS = ("concurrency", "max_cost")
 
 
 @dataclass(frozen=True, slots=True)
 class SourcePlan:
-    """Where dialogues come from. `columns` renames those of a CSV: {text = "message"}."""
+    """The source dialogues. `columns` renames those of a CSV: {text = "message"}."""
 
     path: tuple[str, ...] | str = EXAMPLES
     form: Literal["auto", "nikl", "jsonl", "kocosa", "csv"] = "auto"
@@ -44,15 +42,20 @@ class SourcePlan:
         if self.sample < 0:
             raise ConfigError(f"sample needs 0 (all) or more, got {self.sample}")
 
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files and folders to read."""
+        return (self.path,) if isinstance(self.path, str) else self.path
+
 
 @dataclass(frozen=True, slots=True)
 class PolitenessPlan:
-    """How levels are told: by the language's endings, by a classifier that is here, or not at all."""
+    """The method that finds levels of politeness: sentence endings, a local classifier, or none."""
 
     method: Literal["language", "classifier", "none"] = "language"
     classifier: str = ""
     polite_label: str = ""
-    """The classifier's own word for polite, such as LABEL_1."""
+    """The classifier's own label for polite, such as LABEL_1."""
 
     def __post_init__(self) -> None:
         if self.method == "classifier" and not (self.classifier and self.polite_label):
@@ -63,7 +66,7 @@ class PolitenessPlan:
 
 @dataclass(frozen=True, slots=True)
 class FilterPlan:
-    """What is checked, in this order. `similarity` is the Jaccard from which two dialogues are one."""
+    """The checks, in this order. Two dialogues of this Jaccard `similarity` or more are duplicates."""
 
     language: bool = True
     toxicity: tuple[Literal["words", "profanity", "moderation", "safetext"], ...] | Literal["auto"] = "auto"
@@ -82,7 +85,7 @@ class FilterPlan:
 
 @dataclass(frozen=True, slots=True)
 class ReleasePlan:
-    """What only people know of the data set. What is empty is said to be unknown."""
+    """Facts for the data card that only people know. An empty one is given as unknown."""
 
     title: str = ""
     version: str = "0.1.0"
@@ -92,13 +95,15 @@ class ReleasePlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """All of plan.toml. `model` holds for every stage; a stage's own table changes it for that stage."""
+class GenerationPlan:
+    """All of plan.toml. `model` holds for every step that asks; a step's own table overrides it."""
 
     language: str = "en"
     out: Path = Path("generated")
     seed: int = 0
     prompts: Path | None = None
+    preset: str = ""
+    """Other prompts that come with deadpan: `kocosa` for those of KoCoSa's Table 12."""
     source: SourcePlan = field(default_factory=SourcePlan)
     model: Mapping[str, Any] = field(default_factory=dict)
     situation: Mapping[str, Any] = field(default_factory=dict)
@@ -110,92 +115,111 @@ class Plan:
     contrast: Mapping[str, Any] = field(default_factory=dict)
     release: ReleasePlan = field(default_factory=ReleasePlan)
     give_up_after: int = 25
-    """So many calls in a row that failed for good end the run: the server is down, not unlucky."""
+    """The run ends after this many failed calls in a row: the server is down."""
 
     def __post_init__(self) -> None:
         if self.give_up_after < 1:
             raise ConfigError(f"give_up_after needs 1 or more, got {self.give_up_after}")
-        for name in PUBLISHED:
+        for name in ASKING:
             table = getattr(self, name)
-            if wrong := [key for key in FOR_ALL if key in table]:
-                raise ConfigError(f"{name}.{wrong[0]}: it is for all stages, write it under [model]")
-            tries = table.get("tries", 3)
+            if wrong := [key for key in _FOR_ALL_STEPS if key in table]:
+                raise ConfigError(f"{name}.{wrong[0]}: it is for all steps, write it under [model]")
+            tries = table.get("tries", TRIES)
             if not isinstance(tries, int) or isinstance(tries, bool) or tries < 1:
                 raise ConfigError(f"{name}.tries needs a whole number of 1 or more, got {tries!r}")
+            for key in ("candidates", "structured", "scene"):
+                if key in table and name != "dialogue":
+                    raise ConfigError(f"{name}.{key}: it is for the dialogue, write it under [dialogue]")
             self.settings(name)
+        wanted = self.dialogue.get("candidates", 0)
+        if not isinstance(wanted, int) or isinstance(wanted, bool) or not 0 <= wanted <= MOST_CANDIDATES:
+            raise ConfigError(
+                f"dialogue.candidates needs a whole number from 1 to {MOST_CANDIDATES}, or 0 for the "
+                f"default, got {wanted!r}"
+            )
+        if self.structured not in STRUCTURED:
+            raise ConfigError(unknown("dialogue.structured", self.structured, STRUCTURED))
+        if self.scene not in SCENES:
+            raise ConfigError(unknown("dialogue.scene", self.scene, SCENES))
+        if self.scene == "source" and self.candidates < 2:
+            raise ConfigError('dialogue.scene = "source" needs candidates = 2 or more')
 
-    def tries(self, stage: str) -> int:
-        """How often a stage asks before it gives a dialogue up."""
-        return int(getattr(self, stage).get("tries", 3))
+    @property
+    def candidates(self) -> int:
+        """Return how many responses are written per dialogue."""
+        small = model_size(self.settings("dialogue").model) == "small"
+        return int(self.dialogue.get("candidates", 0)) or (CANDIDATES if small and not self.preset else 1)
 
-    def settings(self, stage: str) -> Settings:
-        """How a stage calls its model."""
-        own = {key: value for key, value in getattr(self, stage).items() if key not in OWN}
+    @property
+    def structured(self) -> str:
+        """Return how the form is enforced: auto (a grammar for the embedded model), off or json."""
+        return str(self.dialogue.get("structured", "auto"))
+
+    @property
+    def scene(self) -> str:
+        """Return where the context comes from: new (the model writes it), or the source's own turns."""
+        return str(self.dialogue.get("scene", "new"))
+
+    def tries(self, step: str) -> int:
+        """Return how many times a step asks before it drops a dialogue."""
+        return int(getattr(self, step).get("tries", TRIES))
+
+    def settings(self, step: str) -> LLMSettings:
+        """Return how a step calls its model; its sampling depends on the size of the model."""
+        declared = find_step(step)
+        small = model_size(self._own(step).get("model") or default_model()) == "small"
+        return self._settings(step, declared.small if small and not self.preset else declared.sampling)
+
+    def part_settings(self, part: str) -> LLMSettings:
+        """Return how one question of the dialogue step calls the model; a back-check is never random."""
+        chosen = self._settings("dialogue", PARTS.get(part, RATING))
+        return chosen if part in PARTS else chosen.changed(**RATING)
+
+    def _own(self, step: str) -> dict[str, Any]:
+        own = {key: value for key, value in getattr(self, step).items() if key not in _NOT_SAMPLING}
+        return {**self.model, **own}
+
+    def _settings(self, step: str, sampling: Mapping[str, Any]) -> LLMSettings:
         try:
-            chosen = Settings.read({**PUBLISHED[stage], **self.model, **own})
+            chosen = LLMSettings.read({**sampling, **self._own(step)})
         except ConfigError as bad:
-            raise ConfigError(f"[model] or [{stage}]: {bad}") from None
-        if chosen.embedded and "max_tokens" not in {**self.model, **own}:
-            chosen = chosen.changed(max_tokens=EMBEDDED_TOKENS[stage])
+            raise ConfigError(f"[model] or [{step}]: {bad}") from None
         return chosen if chosen.seed is not None else chosen.changed(seed=self.seed % 2**31)
 
     @property
-    def stages(self) -> tuple[str, ...]:
-        """Those of its calls that this plan makes."""
+    def steps(self) -> list[str]:
+        """The names of this plan's steps, in order."""
+        return [name for name in NAMES if name != "contrast" or self.with_contrast]
+
+    @property
+    def asking(self) -> tuple[str, ...]:
+        """The steps of this plan that call a model."""
         asked = {"abnormal": self.filter.abnormal, "contrast": self.with_contrast}
-        return tuple(stage for stage in PUBLISHED if asked.get(stage, True))
+        return tuple(name for name in ASKING if asked.get(name, True))
 
     def open_language(self) -> Language:
-        return load_language(self.language, self.prompts)
+        """Read the prompts and words of the plan's language."""
+        return load_language(self.language, self.prompts, self.preset)
 
 
-def read_plan(path: Path) -> Plan:
-    """A plan; its paths are seen from the folder it lies in."""
-    plan = read_config(path, Plan)
+def read_plan(path: Path) -> GenerationPlan:
+    """Read a plan; its paths are relative to the folder it is in."""
+    plan = read_config(path, GenerationPlan)
     base = path.resolve().parent
-    source = plan.source.path if isinstance(plan.source.path, tuple) else (plan.source.path,)
-    if not source or not all(name.strip() for name in source):
+    if not plan.source.paths or not all(name.strip() for name in plan.source.paths):
         raise ConfigError(f'{path}: source.path is empty: name a file or a folder, or "{EXAMPLES}"')
-    found = tuple(name if name == EXAMPLES else str(base / Path(name).expanduser()) for name in source)
+    paths = tuple(
+        name if name == EXAMPLES else str(base / Path(name).expanduser()) for name in plan.source.paths
+    )
     return replace(
         plan,
         out=base / plan.out.expanduser(),
         prompts=None if plan.prompts is None else base / plan.prompts.expanduser(),
-        source=replace(plan.source, path=found),
+        source=replace(plan.source, path=paths),
     )
 
 
-TEMPLATE = """\
-# A plan for deadpan generate. Paths are seen from this file's folder. What is left out has its default.
-language = "{language}"
-out = "{out}"
-seed = 0
-# prompts = "mine"               # a folder of your own: deadpan generate prompts --copy {language} --out mine
-with_contrast = {contrast}            # also a sincere response that shares the words of the sarcastic one
-
-[source]
-path = "{source}"                # "examples", or files and folders: NIKL JSON, JSON lines, KoCoSa, CSV
-max_turns = 6
-
-[model]                          # every stage calls this one
-model = "{model}"
-{endpoint}
-# [dialogue]                     # a stage may have its own model and sampling; KoCoSa's are the default
-# model = "gpt-4o"
-# tries = 3
-
-[filter]
-abnormal = true                  # ask the model whether a dialogue is sound; a person confirms what it finds
-
-[release]
-title = ""
-licence = "not stated"
-"""
-
-ENDPOINT = """\
-base_url = "{url}"               # any OpenAI-compatible server; empty: the SDK's own
-key_env = "OPENAI_API_KEY"       # the environment variable with the key; "" for a server that needs none
-concurrency = 8
-# max_cost = 5.0                 # US dollars
-# price = [2.5, 10.0]            # US dollars per million tokens in and out, for a model without a known price
-"""
+def open_plan(plan: GenerationPlan | Path | str, out: Path | str | None = None) -> GenerationPlan:
+    """Return a plan, read from its file if need be, with its run folder changed to `out` if that is given."""
+    opened = plan if isinstance(plan, GenerationPlan) else read_plan(Path(plan))
+    return opened if out is None else replace(opened, out=Path(out))

@@ -1,24 +1,26 @@
-"""The data set: split 8:1:1, speakers' names swapped on half of it, counted, with its card."""
+"""The released data set: split 8:1:1, A and B swapped in half of the dialogues, statistics, card."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from deadpan.cards import DataFacts, write_dataset_folder
 from deadpan.draws import draw
 from deadpan.drops import Tally
 from deadpan.errors import DataError
-from deadpan.fields import encode
 from deadpan.generate.draft import SPEAKERS, as_examples
-from deadpan.generate.folder import RunFolder
+from deadpan.generate.folder import GenerationFolder
 from deadpan.generate.language import Language
-from deadpan.generate.people import EXAMPLES as PEOPLE_EXAMPLES
-from deadpan.generate.plan import Plan
-from deadpan.generate.statistics import Statistics, statistics
+from deadpan.generate.people import annotate
+from deadpan.generate.plan import GenerationPlan, open_plan
+from deadpan.generate.statistics import DialogueStatistics, dialogue_statistics
+from deadpan.page.summary import Summary
 from deadpan.records import Example, Turn
+from deadpan.results import Result
 from deadpan.splits import TRAIN_DEV_TEST, split
 from deadpan.storage import manifest_path, read_manifest, read_records, write_json
 
@@ -27,9 +29,9 @@ _BARE = re.compile(r"(?<![A-Za-z])[B](?![A-Za-z])")
 
 
 def swap_speakers(example: Example, mention: str) -> Example | None:
-    """A and B exchanged, in the explanation too; None where we can't tell how the explanation names them."""
+    """Swap A and B, in the explanation too; return None where the explanation may name them otherwise."""
 
-    def turn(one: Turn) -> Turn:
+    def swapped_turn(one: Turn) -> Turn:
         return Turn(_SWAP.get(one.speaker, one.speaker), one.text)
 
     pattern = re.compile(mention)
@@ -37,22 +39,22 @@ def swap_speakers(example: Example, mention: str) -> Example | None:
         return None
     return replace(
         example,
-        context=tuple(turn(each) for each in example.context),
-        response=turn(example.response),
+        context=tuple(swapped_turn(one) for one in example.context),
+        response=swapped_turn(example.response),
         explanation=pattern.sub(_swapped, example.explanation),
     )
 
 
-def _swapped(found: re.Match[str]) -> str:
-    start, end = found.span(1)
-    return found[0][: start - found.start()] + _SWAP[found[1]] + found[0][end - found.start() :]
+def _swapped(match: re.Match[str]) -> str:
+    start, end = match.span(1)
+    return match[0][: start - match.start()] + _SWAP[match[1]] + match[0][end - match.start() :]
 
 
 def swap_half(examples: Sequence[Example], language: Language, seed: int, tally: Tally) -> list[Example]:
-    """Most dialogues begin with A; by a draw on (seed, group) about half are made to begin with B."""
+    """Swap the speakers of a random half: most dialogues begin with A."""
     made = []
     for example in examples:
-        # By group, so that a sarcastic response and its sincere twin keep one set of names.
+        # By group, so that a sarcastic response and its sincere contrast have the same speakers.
         chosen = draw(seed, f"swap {example.group or example.id}")[0] & 1
         swapped = swap_speakers(example, language.facts.mention) if chosen else None
         if chosen:
@@ -61,78 +63,127 @@ def swap_half(examples: Sequence[Example], language: Language, seed: int, tally:
     return made
 
 
-def judged_examples(run: RunFolder) -> list[Example]:
-    """What people's answers left, or an error that says how to get them."""
-    if not manifest_path(run.root / "people").is_file():
-        raise DataError(
-            f"{run.root}: not judged by people yet: deadpan generate people PLAN --export FOLDER, "
-            f"or release what the model meant with --unjudged"
-        )
-    return list(read_records(run.root / "people" / PEOPLE_EXAMPLES, Example))
+@dataclass(frozen=True, slots=True)
+class DialogueRelease(Result):
+    """A data set folder that was written, and its statistics."""
+
+    folder: Path
+    statistics: DialogueStatistics
+
+    def summary(self) -> Summary:
+        counted = self.statistics.summary()
+        return Summary(counted.tables, (*counted.notes, f"data set: {self.folder}"))
+
+    def as_dict(self) -> dict[str, object]:
+        return {"out": str(self.folder), **self.statistics.as_dict()}
 
 
-def write_release(plan: Plan, run: RunFolder, language: Language, out: Path, *, unjudged: bool) -> Statistics:
-    """Write the data set folder; what is in it."""
-    tally = Tally()
+def write_release(
+    plan: GenerationPlan | Path | str,
+    out: Path | str,
+    *,
+    run: Path | str | None = None,
+    unjudged: bool = False,
+) -> DialogueRelease:
+    """Write the data set folder from people's answers, or, `unjudged`, with the labels asked for."""
+    plan, out = open_plan(plan, run), Path(out)
+    folder, language = GenerationFolder(plan.out), plan.open_language()
+    tally, people = Tally(), Tally()
     if unjudged:
-        found = [e for draft in run.drafts(run.last()) for e in as_examples(draft, language.code)]
-        changes, drops = {}, {}
+        examples = [e for draft in folder.drafts(folder.last()) for e in as_examples(draft, language.code)]
     else:
-        found = judged_examples(run)
-        manifest = read_manifest(run.root / "people")
-        changes, drops = dict(manifest.changes), dict(manifest.drops)
-    if not found:
-        raise DataError(f"{run.root}: nothing left to release; deadpan generate report says what dropped it")
-    examples = swap_half(found, language, plan.seed, tally)
+        examples, people = _judged_examples(folder)
+    if not examples:
+        raise DataError(
+            f"{folder.root}: nothing left to release: deadpan generate report says what dropped it"
+        )
+    examples = swap_half(examples, language, plan.seed, tally)
     parts = split(examples, TRAIN_DEV_TEST, seed=plan.seed)
-    counted = statistics(examples, changes, drops)
+    counted = dialogue_statistics(examples, people.changes, people.drops)
     out.mkdir(parents=True, exist_ok=True)
-    write_json(out / "statistics.json", encode(counted))
+    write_json(out / "statistics.json", counted.as_dict())
     write_dataset_folder(
         out,
         {str(name): part for name, part in parts.items()},
-        _facts(plan, run, language, unjudged),
+        _facts(plan, folder, language, counted),
         tally=tally,
         command="generate release",
     )
-    return counted
+    return DialogueRelease(out, counted)
 
 
-def _facts(plan: Plan, run: RunFolder, language: Language, unjudged: bool) -> DataFacts:
-    name = language.facts.name
-    models = sorted({plan.settings(stage).model for stage in plan.stages})
-    read = run.manifest("source")
-    kept = run.manifest(run.last())
-    n_read, n_kept = (found.counts["kept"] if found else 0 for found in (read, kept))
-    by = (
-        "labelled as the model was asked to write them, not judged by people"
-        if unjudged
-        else "judged by people"
+def _judged_examples(run: GenerationFolder) -> tuple[list[Example], Tally]:
+    """Return the examples made from people's answers, with the construction table's drops and changes."""
+    people = run.root / annotate.FOLDER
+    if not manifest_path(people).is_file():
+        raise DataError(
+            f"{run.root}: not judged by people yet: deadpan generate people PLAN --export FOLDER, "
+            f"or release the labels the model was asked for with --unjudged"
+        )
+    manifest = read_manifest(people)
+    tally = Tally(Counter(manifest.drops), Counter(manifest.changes))
+    return list(read_records(people / annotate.EXAMPLES, Example)), tally
+
+
+def _label_origin(counted: DialogueStatistics) -> tuple[str, str]:
+    """Return who gave the labels, for the card's summary, and the limit that follows from it."""
+    generated = counted.dialogues - counted.judged
+    if not counted.judged:
+        return (
+            "labelled as the model was asked to write them, not judged by people",
+            "No person has confirmed a label; published runs found about 40 % not sarcastic or abnormal.",
+        )
+    if generated:
+        return (
+            f"{counted.judged:,} judged by people and {generated:,} sincere contrast responses labelled as "
+            f"the model was asked to write them",
+            f"No person has judged the {generated:,} sincere contrast responses (label kind: generated).",
+        )
+    return "judged by people", ""
+
+
+def _origin_of_contexts(plan: GenerationPlan, read: int, models: str) -> tuple[str, str]:
+    """Return how the dialogues were made and which personal data they may have, for the card."""
+    if plan.scene == "source":
+        return (
+            f"The contexts are the turns of {read:,} source dialogues, unchanged; {models} wrote the "
+            f"responses and explanations",
+            "The contexts are the source dialogues themselves: their licence and their personal data apply.",
+        )
+    return (
+        f"From {read:,} source dialogues, each reduced to a situation, {models} wrote new dialogues",
+        "Of a source dialogue only a one-line situation was used. Names in the dialogues are a model's "
+        "inventions; nobody has checked that none belongs to a real person.",
     )
+
+
+def _facts(
+    plan: GenerationPlan, run: GenerationFolder, language: Language, counted: DialogueStatistics
+) -> DataFacts:
+    name = language.facts.name
+    models = sorted({plan.settings(step).model for step in plan.asking})
+    steps = run.manifests()
+    read, kept = steps["source"].counts["kept"], steps[run.last()].counts["kept"]
+    origin, limit = _label_origin(counted)
     limits = [
         "A language model wrote the dialogues: they show how it imagines sarcasm, not how people use it.",
         "Topics are those of the source dialogues.",
     ]
-    if unjudged:
-        limits.append(
-            "No person has confirmed a label; published runs found about 40 % not sarcastic or abnormal."
-        )
+    if limit:
+        limits.append(limit)
+    made, personal = _origin_of_contexts(plan, read, ", ".join(models))
     return DataFacts(
         title=plan.release.title or f"Generated sarcastic dialogues, {name}",
         version=plan.release.version,
         language=(language.code,),
         licence=plan.release.licence,
         citation=plan.release.citation,
-        summary=f"{name} dialogues between two people whose last response is sarcastic or not, {by}.",
+        summary=f"{name} dialogues between two people whose last response is sarcastic or not, {origin}.",
         how_made=(
-            f"From {n_read:,} source dialogues, each reduced to a situation, {', '.join(models)} wrote new "
-            f"dialogues (KoCoSa's pipeline, Kim et al. 2024); {n_kept:,} passed the filters. Speakers A and "
-            f"B were exchanged in a seeded half."
+            f"{made} (KoCoSa's pipeline, Kim et al. 2024); {kept:,} passed the filters. Speakers A and B "
+            f"were swapped in a random half."
         ),
-        personal_data=(
-            "Of a source dialogue only a one-line situation was used. Names in the dialogues are a model's "
-            "inventions; nobody has checked that none belongs to a person."
-        ),
+        personal_data=personal,
         known_limits=tuple(limits),
         creators=plan.release.creators,
     )

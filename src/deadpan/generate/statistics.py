@@ -1,22 +1,31 @@
-"""What a data set holds, in the rows of the paper's Table 4 and 5."""
+"""Statistics of a data set, in the rows of KoCoSa's Tables 4 and 5."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from deadpan.fields import encode
+from deadpan.page.summary import Summary
+from deadpan.page.table import Table
 from deadpan.records import Example
+from deadpan.results import Result
+
+TOPICS_SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Statistics:
-    """Counts and means. Tokens are words between spaces, so that they can be counted again anywhere."""
+class DialogueStatistics(Result):
+    """Counts and means. Tokens are words between spaces, so that anyone can count them again.
+
+    `judged` dialogues have a label given by people; the others have the one the model was asked for.
+    """
 
     dialogues: int
     sarcastic: int
     sincere: int
+    judged: int
     turns_mean: float
     turns_least: int
     turns_most: int
@@ -28,42 +37,48 @@ class Statistics:
     changes: Mapping[str, int]
     drops: Mapping[str, int]
 
-    def rows(self) -> list[tuple[str, Any]]:
-        """For a table: what, how much."""
+    def summary(self) -> Summary:
         share = 100 * self.sarcastic / self.dialogues if self.dialogues else 0.0
-        return [
+        rows: tuple[tuple[str, str | int], ...] = (
             ("dialogues", self.dialogues),
             ("sarcastic", f"{self.sarcastic:,} ({share:.1f} %)"),
             ("sincere", f"{self.sincere:,} ({100 - share:.1f} %)" if self.dialogues else "0"),
-            ("turns per dialogue, mean", round(self.turns_mean, 1)),
-            ("turns, least to most", f"{self.turns_least} to {self.turns_most}"),
-            ("tokens per dialogue", round(self.tokens_per_dialogue, 1)),
-            ("tokens per utterance", round(self.tokens_per_utterance, 1)),
-            ("tokens per explanation", round(self.tokens_per_explanation, 1)),
+            ("judged by people", self.judged),
+            ("turns per dialogue, mean", f"{self.turns_mean:.1f}"),
+            ("turns per dialogue, range", f"{self.turns_least} to {self.turns_most}"),
+            ("tokens per dialogue", f"{self.tokens_per_dialogue:.1f}"),
+            ("tokens per utterance", f"{self.tokens_per_utterance:.1f}"),
+            ("tokens per explanation", f"{self.tokens_per_explanation:.1f}"),
             ("with an explanation", self.explained),
-        ]
+        )
+        topics = ", ".join(f"{topic} {n:,}" for topic, n in list(self.topics.items())[:TOPICS_SHOWN])
+        return Summary((Table(("statistic", "value"), rows),), (f"topics: {topics}",))
+
+    def as_dict(self) -> dict[str, object]:
+        return dict(encode(self))
 
 
-def statistics(
+def dialogue_statistics(
     examples: Sequence[Example],
     changes: Mapping[str, int] | None = None,
     drops: Mapping[str, int] | None = None,
-) -> Statistics:
-    """Count a data set. `changes` and `drops` are what people's answers did on the way to it."""
+) -> DialogueStatistics:
+    """Count a data set. `changes` and `drops` are those of the construction table."""
     turns = [len(example.context) + 1 for example in examples]
     words = [
         [len(turn.text.split()) for turn in (*example.context, example.response)] for example in examples
     ]
     explained = [len(example.explanation.split()) for example in examples if example.explanation]
-    return Statistics(
+    return DialogueStatistics(
         dialogues=len(examples),
         sarcastic=sum(example.label is True for example in examples),
         sincere=sum(example.label is False for example in examples),
+        judged=sum(example.label_kind != "generated" for example in examples),
         turns_mean=_mean(turns),
         turns_least=min(turns, default=0),
         turns_most=max(turns, default=0),
-        tokens_per_dialogue=_mean([sum(each) for each in words]),
-        tokens_per_utterance=_mean([n for each in words for n in each]),
+        tokens_per_dialogue=_mean([sum(lengths) for lengths in words]),
+        tokens_per_utterance=_mean([n for lengths in words for n in lengths]),
         tokens_per_explanation=_mean(explained),
         explained=len(explained),
         topics=dict(Counter(str(e.meta.get("topic") or "not said") for e in examples).most_common()),

@@ -1,4 +1,4 @@
-"""A dialogue cut to size: two people, their lines joined, at most a few turns."""
+"""Dialogues of two people, consecutive lines joined, cut to a window of a few turns."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from deadpan.generate.draft import SPEAKERS
 from deadpan.records import Turn
 
 TURN_CHARACTERS = 600
-"""A longer turn is a pasted article, not talk."""
+"""A longer turn is a pasted article rather than talk."""
 
 
 def two_people(turns: tuple[Turn, ...]) -> tuple[tuple[Turn, ...], str]:
-    """The dialogue as turns of A and B, each speaker's consecutive lines joined; or why it cannot be used."""
+    """Return the dialogue as turns of A and B, consecutive lines joined, or the reason it cannot be used."""
     spoken = [Turn(turn.speaker.strip(), " ".join(turn.text.split())) for turn in turns]
     spoken = [turn for turn in spoken if turn.text]
     people = list(dict.fromkeys(turn.speaker for turn in spoken))
@@ -32,7 +32,7 @@ def two_people(turns: tuple[Turn, ...]) -> tuple[tuple[Turn, ...], str]:
 
 
 def window(turns: tuple[Turn, ...], most: int, *, seed: int, id: str) -> tuple[Turn, ...]:
-    """At most so many turns in a row, from a start drawn by (seed, id); who speaks first there is A."""
+    """Return `most` consecutive turns from a start drawn by (seed, id); the first speaker is A."""
     if len(turns) <= most:
         return turns
     start = int.from_bytes(draw(seed, f"window {id}")[:8], "big") % (len(turns) - most + 1)

@@ -1,4 +1,4 @@
-"""How politely each speaker talks: in Korean told from the endings of sentences."""
+"""Levels of politeness per speaker, in Korean by the endings of sentences."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from deadpan.records import Turn
 
 Level = str
 Judge = Callable[[str], Level]
-"""A text's level: "polite", "plain" or "" where it cannot be told."""
+"""A text's level: "polite", "plain" or "" where it is unknown."""
 
 POLITE, PLAIN = "polite", "plain"
 _POLITE_ENDINGS = ("요", "죠", "니다", "습니까", "ᆸ니까", "시오", "소서")
@@ -34,7 +34,7 @@ def _kiwi() -> Any:
 
 
 def korean_level(text: str) -> Level:
-    """Told by the endings of its sentences; a text without any is told by a yes or no in it.
+    """Return the level of a text by the endings of its sentences, else by a yes or no in it.
 
     One polite ending makes it polite: the polite still say "와, 대단하구나" to themselves, not the reverse.
     """
@@ -49,7 +49,7 @@ def korean_level(text: str) -> Level:
 
 
 def _ending(spoken: Sequence[tuple[str, str]], place: int) -> Level:
-    """What the ending at a place says, if a sentence ends with it."""
+    """Return the level of the ending at a position, if a sentence ends there."""
     form, tag = spoken[place]
     if tag not in ("EF", "EC", "JX") or form in _NOMINAL or not (tag == "EF" or _ends_here(spoken, place)):
         return ""
@@ -65,7 +65,7 @@ def _has_yo(spoken: Sequence[tuple[str, str]], place: int) -> bool:
 
 
 def _ends_here(spoken: Sequence[tuple[str, str]], place: int) -> bool:
-    """Nothing but punctuation, laughter and a last 요 until the next sentence or the end."""
+    """Return whether only punctuation, laughter and a final 요 follow until the next sentence or the end."""
     for form, tag in spoken[place + 1 :]:
         if tag in ("SF", "SE"):
             return True
@@ -77,7 +77,7 @@ def _ends_here(spoken: Sequence[tuple[str, str]], place: int) -> bool:
 
 
 def classifier(folder: str, polite_label: str) -> Judge:
-    """A sequence classifier in a local folder or already in the hub's cache; nothing is downloaded."""
+    """Load a sequence classifier from a local folder or the hub's cache; nothing is downloaded."""
     transformers, torch = need("transformers", "neural"), need("torch", "neural")
     try:
         words = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
@@ -103,7 +103,7 @@ def classifier(folder: str, polite_label: str) -> Judge:
 
 
 def open_judge(plan: PolitenessPlan, language: Language) -> Judge | None:
-    """How this plan tells levels; None for a language that has none."""
+    """Return the judge of this plan; None for a language without levels."""
     if plan.method == "classifier":
         return classifier(plan.classifier, plan.polite_label)
     if plan.method == "none" or language.facts.politeness.method == "none":
@@ -113,7 +113,7 @@ def open_judge(plan: PolitenessPlan, language: Language) -> Judge | None:
 
 
 def speaker_levels(turns: Iterable[Turn], judge: Judge) -> dict[str, Level]:
-    """A and B by the majority of their turns that can be told; a tie is unknown."""
+    """Return the levels of A and B by the majority of their turns; a tie is unknown."""
     votes: dict[str, Counter[str]] = {speaker: Counter() for speaker in SPEAKERS}
     for turn in turns:
         if level := judge(turn.text):
@@ -129,20 +129,20 @@ def _majority(votes: Counter[str]) -> Level:
 
 
 def named(levels: Mapping[str, Level], language: Language) -> dict[str, str]:
-    """Levels in the language's own words, for prompts and records."""
+    """Return levels in the language's own words, for prompts and records."""
     words = language.facts.politeness
     names = {POLITE: words.polite, PLAIN: words.plain, "": words.unknown}
     return {speaker: names[level] for speaker, level in levels.items()}
 
 
 def inconsistency(turns: Sequence[Turn], asked: Mapping[str, str], language: Language, judge: Judge) -> str:
-    """Why a dialogue's politeness does not hold: not the level asked for, or a speaker who switches."""
-    said: dict[str, set[str]] = {}
+    """Return why politeness is inconsistent: not the requested level, or a switch; else empty."""
+    levels_of: dict[str, set[str]] = {}
     for turn in turns:
         if level := judge(turn.text):
-            said.setdefault(turn.speaker, set()).add(level)
+            levels_of.setdefault(turn.speaker, set()).add(level)
     wanted = {language.facts.politeness.polite: POLITE, language.facts.politeness.plain: PLAIN}
-    for speaker, levels in sorted(said.items()):
+    for speaker, levels in sorted(levels_of.items()):
         if len(levels) > 1:
             return f"{speaker} switches"
         want = wanted.get(asked.get(speaker, ""))

@@ -1,4 +1,4 @@
-"""Dialogues to start from: NIKL's messenger corpora, JSON lines, KoCoSa's files, CSV."""
+"""Readers of source dialogues: NIKL's messenger corpora, JSON lines, KoCoSa's files, CSV."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from deadpan.errors import ConfigError, DataError
+from deadpan.formats.kocosa import parse_turns, read_kocosa
 from deadpan.records import Turn
 from deadpan.storage import read_json
 from deadpan.text import printable
@@ -18,12 +19,13 @@ from deadpan.text import printable
 SUFFIXES = {".json": "", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "csv"}
 CURE = 'see docs/generate.md for the forms, or set source.form = "auto"'
 _SPOKEN = re.compile(r"\s*([^:：\n]{1,40}?)\s*[:：]\s*(.*)", re.DOTALL)
-_KOCOSA = ("Context", "Response")
+KOCOSA_DIALOGUE = ("Context", "Response")
+"""The columns of KoCoSa's files that a source needs."""
 
 
 @dataclass(frozen=True, slots=True)
-class Raw:
-    """A dialogue as a file has it, or what is wrong with it."""
+class RawSource:
+    """A dialogue as found in a file, or, in `wrong`, the reason why it cannot be read."""
 
     id: str
     place: str
@@ -42,22 +44,22 @@ class SourceFiles:
     columns: Mapping[str, str] = field(default_factory=dict)
 
     def files(self) -> list[Path]:
-        """Every file named or in a named folder."""
-        found: list[Path] = []
+        """Return every named file and every file in a named folder."""
+        paths: list[Path] = []
         for name in self.paths:
             path = Path(name)
             if path.is_dir():
                 inside = sorted(p for p in path.rglob("*") if p.suffix in SUFFIXES and p.is_file())
                 if not inside:
-                    raise DataError(f"{path}: no .json, .jsonl or .csv file in it; {CURE}")
-                found += inside
+                    raise DataError(f"{path}: no .json, .jsonl or .csv file in it: {CURE}")
+                paths += inside
             elif path.is_file():
-                found.append(path)
+                paths.append(path)
             else:
-                raise DataError(f"{path}: no such file or folder; set source.path in the plan")
-        return list(dict.fromkeys(found))
+                raise DataError(f"{path}: no such file or folder: set source.path in the plan")
+        return list(dict.fromkeys(paths))
 
-    def __iter__(self) -> Iterator[Raw]:
+    def __iter__(self) -> Iterator[RawSource]:
         for path in self.files():
             yield from _FORMS[self._form_of(path)](path, self.columns)
 
@@ -78,24 +80,24 @@ def _looks_like_kocosa(path: Path) -> bool:
 # ---------------------------------------------------------------- the four forms
 
 
-def read_nikl(path: Path, columns: Mapping[str, str]) -> Iterator[Raw]:
-    """NIKL Messenger and Online Text Message corpora: documents of utterances with speaker_id and form."""
+def read_nikl(path: Path, columns: Mapping[str, str]) -> Iterator[RawSource]:
+    """Read NIKL's Messenger and Online Text Message corpora: utterances with speaker_id and form."""
     content = read_json(path)
     documents = content.get("document") if isinstance(content, dict) else None
     documents = [documents] if isinstance(documents, dict) else documents
     if not isinstance(documents, list) or not documents:
-        raise DataError(f"{path}: not NIKL's form, no document in it; {CURE}")
+        raise DataError(f"{path}: not in NIKL's form, no document in it: {CURE}")
     for number, document in enumerate(documents, 1):
         place = f"{path.name} document {number}"
         if not isinstance(document, dict) or not isinstance(document.get("utterance"), list):
-            yield Raw(f"{path.stem}/{number}", place, wrong="bad_document")
+            yield RawSource(f"{path.stem}/{number}", place, wrong="bad_document")
             continue
         about = document.get("metadata")
         about = about if isinstance(about, dict) else {}
         setting = about.get("setting")
         setting = setting if isinstance(setting, dict) else {}
         turns = _nikl_turns(document["utterance"])
-        yield Raw(
+        yield RawSource(
             str(document.get("id") or f"{path.stem}/{number}"),
             place,
             turns or (),
@@ -118,8 +120,8 @@ def _nikl_turns(utterances: list[Any]) -> tuple[Turn, ...] | None:
     return tuple(turns)
 
 
-def read_jsonl(path: Path, columns: Mapping[str, str]) -> Iterator[Raw]:
-    """One dialogue a line: `turns` (or `dialogue`, `utterances`), or an Example's context and response."""
+def read_jsonl(path: Path, columns: Mapping[str, str]) -> Iterator[RawSource]:
+    """Read one dialogue per line: `turns`, `dialogue` or `utterances`, or a context and a response."""
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             if not line.strip():
@@ -128,13 +130,13 @@ def read_jsonl(path: Path, columns: Mapping[str, str]) -> Iterator[Raw]:
             try:
                 value = json.loads(line)
             except ValueError:  # JSONDecodeError and UnicodeDecodeError alike
-                yield Raw(f"{path.stem}/{number}", place, wrong="bad_line")
+                yield RawSource(f"{path.stem}/{number}", place, wrong="bad_line")
                 continue
             turns = _json_turns(value, columns) if isinstance(value, dict) else None
             if turns is None:
-                yield Raw(f"{path.stem}/{number}", place, wrong="bad_line")
+                yield RawSource(f"{path.stem}/{number}", place, wrong="bad_line")
                 continue
-            yield Raw(
+            yield RawSource(
                 _word(value.get("id")) or f"{path.stem}/{number}",
                 place,
                 turns,
@@ -145,14 +147,14 @@ def read_jsonl(path: Path, columns: Mapping[str, str]) -> Iterator[Raw]:
 
 def _json_turns(value: dict[str, Any], columns: Mapping[str, str]) -> tuple[Turn, ...] | None:
     names = (columns.get("turns", "turns"), "dialogue", "utterances", "context")
-    said: Any = next((value[name] for name in names if value.get(name)), None)
-    if isinstance(said, str):
-        return _spoken(said)
-    if not isinstance(said, list):
+    spoken_turns: Any = next((value[name] for name in names if value.get(name)), None)
+    if isinstance(spoken_turns, str):
+        return _spoken(spoken_turns)
+    if not isinstance(spoken_turns, list):
         return None
-    last = [value["response"]] if said is value.get("context") and value.get("response") else []
+    last = [value["response"]] if spoken_turns is value.get("context") and value.get("response") else []
     turns = []
-    for place, turn in enumerate(said + last):
+    for place, turn in enumerate(spoken_turns + last):
         made = _json_turn(turn, place)
         if made is None:
             return None
@@ -176,30 +178,29 @@ def _json_turn(turn: Any, place: int) -> Turn | None:
 
 
 def _spoken(text: str) -> tuple[Turn, ...] | None:
-    """Lines such as "A: words"; None if one is not."""
-    found = [_SPOKEN.fullmatch(line) for line in printable(text).split("\n") if line.strip()]
-    if not found or not all(found):
+    """Return the turns of lines such as "A: words"; None if a line has no speaker."""
+    matches = [_SPOKEN.fullmatch(line) for line in printable(text).split("\n") if line.strip()]
+    if not matches or not all(matches):
         return None
-    return tuple(Turn(each[1], each[2].strip()) for each in found if each)
+    return tuple(Turn(match[1], match[2].strip()) for match in matches if match)
 
 
-def read_kocosa(path: Path, columns: Mapping[str, str]) -> Iterator[Raw]:
-    """KoCoSa's own files, JSON in columns: what it generated can be generated from again."""
-    content = read_json(path)
-    found = [content.get(name) for name in _KOCOSA] if isinstance(content, dict) else []
-    parts = [column for column in found if isinstance(column, dict)]
-    if len(parts) != len(_KOCOSA):
-        raise DataError(f"{path}: not KoCoSa's form, no columns {' and '.join(_KOCOSA)} in it; {CURE}")
-    context, response = parts
-    for id in dict.fromkeys([*context, *response]):
-        place = f"{path.name} row {id}"
-        said = [part for part in (context.get(id), response.get(id)) if isinstance(part, str)]
-        turns = _spoken("\n".join(said)) if len(said) == len(_KOCOSA) else None
-        yield Raw(f"{path.stem}/{id}", place, turns or (), wrong="" if turns else "bad_row")
+def read_kocosa_file(path: Path, columns: Mapping[str, str]) -> Iterator[RawSource]:
+    """Read one of KoCoSa's own files: its dialogues can be sources of new ones."""
+    for row in read_kocosa(path, CURE, KOCOSA_DIALOGUE):
+        whole = row.context is not None and row.response is not None
+        turns = parse_turns(f"{row.context}\n{row.response}") if whole else ()
+        spoken = bool(turns) and all(turn.speaker for turn in turns)
+        yield RawSource(
+            f"{path.stem}/{row.id}",
+            f"{path.name} row {row.id}",
+            turns if spoken else (),
+            wrong="" if spoken else "bad_row",
+        )
 
 
-def read_csv(path: Path, columns: Mapping[str, str]) -> Iterator[Raw]:
-    """A row an utterance (dialogue, speaker, text), in order; or a row a dialogue, its lines in `text`."""
+def read_csv(path: Path, columns: Mapping[str, str]) -> Iterator[RawSource]:
+    """Read one utterance per row (dialogue, speaker, text), or one dialogue per row, its lines in `text`."""
     name = {key: columns.get(key, key) for key in ("dialogue", "speaker", "text", "topic", "intimacy")}
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
@@ -213,43 +214,43 @@ def read_csv(path: Path, columns: Mapping[str, str]) -> Iterator[Raw]:
             apart = name["dialogue"] in header and name["speaker"] in header
             yield from (_utterance_rows if apart else _dialogue_rows)(path, rows, name)
     except UnicodeDecodeError:
-        raise DataError(f"{path}: not UTF-8 text; convert it first") from None
+        raise DataError(f"{path}: not UTF-8 text: convert it first") from None
     except csv.Error as bad:
         raise DataError(f"{path}: not CSV ({bad})") from None
 
 
-def _dialogue_rows(path: Path, rows: csv.DictReader[str], name: Mapping[str, str]) -> Iterator[Raw]:
+def _dialogue_rows(path: Path, rows: csv.DictReader[str], name: Mapping[str, str]) -> Iterator[RawSource]:
     for row in rows:
         turns = _spoken(row[name["text"]] or "")
         number = rows.line_num
         id = row.get("id") or f"{path.stem}/{number}"
         about = (_word(row.get(name["topic"])), _word(row.get(name["intimacy"])))
-        yield Raw(id, f"{path.name}:{number}", turns or (), *about, wrong="" if turns else "bad_row")
+        yield RawSource(id, f"{path.name}:{number}", turns or (), *about, wrong="" if turns else "bad_row")
 
 
-def _utterance_rows(path: Path, rows: csv.DictReader[str], name: Mapping[str, str]) -> Iterator[Raw]:
-    """Rows of one dialogue stand together; the next name begins the next one."""
+def _utterance_rows(path: Path, rows: csv.DictReader[str], name: Mapping[str, str]) -> Iterator[RawSource]:
+    """Yield dialogues from consecutive rows with the same value in the dialogue column."""
     current, turns, place, about = "", list[Turn](), "", ("", "")
     for row in rows:
         dialogue = row[name["dialogue"]] or ""
         if turns and dialogue != current:
-            yield Raw(current, place, tuple(turns), *about)
+            yield RawSource(current, place, tuple(turns), *about)
             turns = []
         if not turns:
             current, place = dialogue, f"{path.name}:{rows.line_num}"
             about = (_word(row.get(name["topic"])), _word(row.get(name["intimacy"])))
         turns.append(Turn(row[name["speaker"]] or "", printable(row[name["text"]] or "")))
     if turns:
-        yield Raw(current, place, tuple(turns), *about)
+        yield RawSource(current, place, tuple(turns), *about)
 
 
 def _word(value: Any) -> str:
     return str(value).strip() if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
 
 
-_FORMS: dict[str, Callable[[Path, Mapping[str, str]], Iterator[Raw]]] = {
+_FORMS: dict[str, Callable[[Path, Mapping[str, str]], Iterator[RawSource]]] = {
     "nikl": read_nikl,
     "jsonl": read_jsonl,
-    "kocosa": read_kocosa,
+    "kocosa": read_kocosa_file,
     "csv": read_csv,
 }

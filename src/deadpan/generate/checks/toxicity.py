@@ -1,4 +1,4 @@
-"""Words that do not belong in a published data set: lists of our own, a trained model, or an endpoint."""
+"""Toxic words: word lists, a trained model, or a moderation endpoint."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from deadpan.generate.language import Language
 from deadpan.generate.plan import FilterPlan
 
 Check = Callable[[Sequence[Sequence[str]]], list[str]]
-"""The texts of some dialogues -> for each what is toxic in it, empty if nothing is. Some at a time, since a
-trained model takes as long for one as for a hundred."""
+"""From the texts of several dialogues to what is toxic in each, empty if nothing is. Several at a time,
+because a trained model takes as long for one as for a hundred."""
 
 FILLER = r"[0-9~!@#$%^&*.,_\-|:;']{0,2}"
 
@@ -30,7 +30,7 @@ class ToxicWords:
 
 
 class WordList:
-    """A language's own list, with the spellings people use to get past lists."""
+    """A language's own list of patterns, which also match disguised spellings."""
 
     def __init__(self, path: Path) -> None:
         patterns = read_config(path, ToxicWords).words
@@ -45,32 +45,32 @@ class WordList:
         return [self.find(texts) for texts in dialogues]
 
     def find(self, texts: Sequence[str]) -> str:
-        """The first toxic word in some texts."""
+        """Return the first toxic word in some texts; empty if there is none."""
         for text in texts:
             # NFKC would turn the jamo of "ㅅㅂ" into another kind of jamo, so only widths are evened.
-            if found := self.pattern.search(unicodedata.normalize("NFC", text)):
-                return found[0]
+            if match := self.pattern.search(unicodedata.normalize("NFC", text)):
+                return match[0]
         return ""
 
 
 def profanity(share: float) -> Check:
-    """alt-profanity-check: a model of English comments; each text has a probability."""
+    """Return a check by alt-profanity-check, a model of English comments, with this probability as limit."""
     library = need("profanity_check", "generate")
 
     def check(dialogues: Sequence[Sequence[str]]) -> list[str]:
         texts = [text for dialogue in dialogues for text in dialogue]
         scores = iter(library.predict_prob(texts).tolist() if texts else [])
-        found = []
+        findings = []
         for dialogue in dialogues:
             worst, text = max((next(scores), text) for text in dialogue)
-            found.append(f"{worst:.2f}: {text[:60]}" if worst >= share else "")
-        return found
+            findings.append(f"{worst:.2f}: {text[:60]}" if worst >= share else "")
+        return findings
 
     return check
 
 
 def safetext(language: Language) -> Check:
-    """The lists of safetext, for those who have it: not among our extras, since it brings pysrt (GPL)."""
+    """Return a check by the lists of safetext; not among our extras, because it brings GPL code (pysrt)."""
     if importlib.util.find_spec("safetext") is None:
         raise ConfigError(
             "toxicity has safetext, which is not installed: pip install safetext (it brings GPL code)"
@@ -78,14 +78,16 @@ def safetext(language: Language) -> Check:
     checker: Any = importlib.import_module("safetext").SafeText(language=language.code)
 
     def check(dialogues: Sequence[Sequence[str]]) -> list[str]:
-        found = [[hit for text in texts for hit in checker.check_profanity(text=text)] for texts in dialogues]
-        return [str(hits[0]["word"]) if hits else "" for hits in found]
+        hits_per_dialogue = [
+            [hit for text in texts for hit in checker.check_profanity(text=text)] for texts in dialogues
+        ]
+        return [str(hits[0]["word"]) if hits else "" for hits in hits_per_dialogue]
 
     return check
 
 
 def chosen_checks(plan: FilterPlan, language: Language) -> tuple[str, ...]:
-    """What "auto" comes to here: the language's list, and for English the model where it is installed."""
+    """Return the checks of a plan; "auto" means the language's list and, for English, an installed model."""
     if plan.toxicity != "auto":
         return plan.toxicity
     here = ["words"] if language.toxic_words.is_file() else []
@@ -97,12 +99,14 @@ def chosen_checks(plan: FilterPlan, language: Language) -> tuple[str, ...]:
 def open_checks(
     names: Sequence[str], plan: FilterPlan, language: Language, moderate: Check | None
 ) -> list[Check]:
-    """The checks by name. `moderate` calls an endpoint and is made by the caller, who has its settings."""
+    """Return the checks by name. `moderate` calls an endpoint; the caller makes it from its settings."""
     checks: list[Check] = []
     for name in names:
         if name == "words":
             if not language.toxic_words.is_file():
-                raise ConfigError(f'{language.folder}: no toxic.toml in it; write one or leave out "words"')
+                raise ConfigError(
+                    f'{language.folder}: no toxic.toml in it: write one, or remove "words" from toxicity'
+                )
             checks.append(WordList(language.toxic_words))
         elif name == "profanity":
             checks.append(profanity(plan.profanity_share))

@@ -1,29 +1,31 @@
-"""A provider's moderation endpoint: which of its categories a dialogue falls in."""
+"""A provider's moderation endpoint: the categories a dialogue is flagged for."""
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from deadpan.errors import ConfigError, ModelError
-from deadpan.generate.flow import in_order
-from deadpan.generate.ledger import Ledger, Said
-from deadpan.llm import Settings
+from deadpan.generate.steps.flow import in_order
+from deadpan.journal import Journal
+from deadpan.llm import LLMSettings, user
+from deadpan.llm.calls import CallRecord, call_key, find_call, now, record_call
 from deadpan.llm.endpoint import Endpoint, connect, find_endpoint
 from deadpan.llm.loop import run
 from deadpan.llm.retries import Backoff, Failed
 
+TAG = "moderation"
+
 
 class Moderation:
-    """Calls /moderations of the plan's endpoint, each dialogue once; kept in the ledger like any call."""
+    """Calls /moderations of the plan's endpoint, each dialogue once; kept in the journal like any call."""
 
     def __init__(
         self,
-        settings: Settings,
+        settings: LLMSettings,
         model: str,
-        ledger: Ledger,
+        journal: Journal,
         *,
         backoff: Backoff | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -34,7 +36,7 @@ class Moderation:
             )
         self.settings = settings
         self.model = model
-        self.ledger = ledger
+        self.journal = journal
         self.backoff = backoff or Backoff()
         self._sleep = sleep
         self._endpoint: Endpoint = find_endpoint(settings)
@@ -50,17 +52,19 @@ class Moderation:
             self._connection = None
 
     async def find(self, texts: Sequence[str]) -> str:
-        """What one dialogue is flagged for; empty if nothing."""
+        """Return what one dialogue is flagged for; empty if nothing."""
         text = "\n".join(texts)
-        key = hashlib.blake2b(f"moderation\x1f{self.model}\x1f{text}".encode(), digest_size=20).digest()
-        known = self.ledger.get(key)
+        key = call_key(LLMSettings(model=self.model), [user(text)], 0, TAG)
+        known = find_call(self.journal, key)
         if known is None:
-            known = Said(await self._categories(text), "stop", self.model, cost=0)
-            self.ledger.put(key, known, 0)
+            request = {"model": self.model, "input": text}
+            categories = await self._categories(text)
+            known = CallRecord(TAG, 0, request, categories, "stop", self.model, cost=0.0, at=now())
+            record_call(self.journal, key, known)
         return known.text
 
     async def _categories(self, text: str) -> str:
-        """Comma-separated names of what it was flagged for."""
+        """Return the comma-separated names of the flagged categories."""
         attempt = 0
         while True:
             try:
@@ -85,11 +89,11 @@ class Moderation:
             if not result.flagged:
                 return ""
             flagged = result.categories.model_dump(by_alias=True)
-            return ", ".join(sorted(name for name, found in flagged.items() if found)) or "flagged"
+            return ", ".join(sorted(name for name, hit in flagged.items() if hit)) or "flagged"
         except openai.APIStatusError as bad:
             if bad.status_code in (401, 403, 404):
                 raise ConfigError(
-                    f"no moderation for us at the endpoint (HTTP {bad.status_code}): leave it out of toxicity"
+                    f"the endpoint offers no moderation (HTTP {bad.status_code}): remove it from toxicity"
                 ) from None
             raise Failed(f"http_{bad.status_code}") from None
         except (openai.APIConnectionError, openai.APIResponseValidationError) as bad:

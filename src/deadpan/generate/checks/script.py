@@ -1,4 +1,4 @@
-"""Whether a text is in the language it should be in: by its letters, and by its commonest words."""
+"""Language check by the letters of a text and its most common words."""
 
 from __future__ import annotations
 
@@ -9,21 +9,23 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 LETTERS_SHARE = 0.6
-"""Of the letters; the rest may be brand names and the like."""
+"""Smallest share of letters in the language's script; the rest may be brand names and the like."""
 WORDS_SHARE = 0.08
-"""Of the words. English prose has about 0.4 of our list, chat at least 0.15; German and French below 0.05."""
+"""Smallest share of common words: English prose has about 0.4, chat 0.15; German and French below 0.05."""
 FEW_WORDS = 8
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 
 def letters_share(text: str, letters: str) -> float | None:
-    """The share of a text's letters that belong to a script, by their Unicode names; None without letters."""
-    found = {c: n for c, n in Counter(unicodedata.normalize("NFC", text)).items() if c.isalpha()}
-    if not found:
+    """Return the share of a text's letters in a script, by their Unicode names; None without letters."""
+    letter_counts = {c: n for c, n in Counter(unicodedata.normalize("NFC", text)).items() if c.isalpha()}
+    if not letter_counts:
         return None
     script = letters.upper()
-    return sum(n for letter, n in found.items() if _is_of(letter, script)) / sum(found.values())
+    return sum(n for letter, n in letter_counts.items() if _is_of(letter, script)) / sum(
+        letter_counts.values()
+    )
 
 
 @lru_cache(20_000)  # a language's letters are few, and looking one up is slow
@@ -32,9 +34,9 @@ def _is_of(letter: str, script: str) -> bool:
 
 
 def in_language(texts: Sequence[str], letters: str, common_words: Sequence[str] = ()) -> bool:
-    """Whether every text has the script's letters, and all together the language's common words.
+    """Return whether every text has the script's letters, and all together the language's common words.
 
-    A text without letters ("...?!") says nothing either way. So few words that none need be common pass.
+    A text without letters ("...?!") passes, and so do texts of fewer than FEW_WORDS words.
     """
     for text in texts:
         share = letters_share(text, letters)

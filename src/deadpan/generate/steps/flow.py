@@ -1,4 +1,4 @@
-"""Many items at a time, results in the order of the items, and never more than a few in memory."""
+"""Concurrent work on many items: results in the order of the items, only a few of them in memory."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 AHEAD = 4
-"""Items begun per worker: one slow answer lets the others run this far ahead before they wait for it."""
+"""Items started per worker: the others may run this far ahead of one slow answer."""
 
 
 class _Stopped(Exception):
-    """The end of an item that was not begun, since another failed."""
+    """Raised for an item that was not started because another one failed."""
 
 
 def in_order(work: Callable[[T], Coroutine[Any, Any, R]], items: Iterable[T], workers: int) -> Iterator[R]:
-    """The result for each item. After an error nothing new is begun, what is under way ends, it is raised.
+    """Yield the result of each item. After an error no item is started, those in progress end, it is raised.
 
     The work runs on the loop of `deadpan.llm`, where the calls run: a thread for each item would spend
-    more time waiting for its turn than the call takes.
+    more time switching than the call takes.
     """
     slots, stopped = asyncio.Semaphore(workers), False
-    begun: deque[Future[R]] = deque()
+    started: deque[Future[R]] = deque()
 
     async def in_turn(item: T) -> R:
         async with slots:
@@ -38,13 +38,13 @@ def in_order(work: Callable[[T], Coroutine[Any, Any, R]], items: Iterable[T], wo
 
     try:
         for item in items:
-            begun.append(submit(in_turn(item)))
-            if len(begun) >= workers * AHEAD:
-                yield begun[0].result()
-                begun.popleft()
-        while begun:
-            yield begun[0].result()
-            begun.popleft()
+            started.append(submit(in_turn(item)))
+            if len(started) >= workers * AHEAD:
+                yield started[0].result()
+                started.popleft()
+        while started:
+            yield started[0].result()
+            started.popleft()
     finally:
         stopped = True
-        wait(begun)
+        wait(started)

@@ -1,0 +1,1 @@
+"""Checks a dialogue must pass before people see it."""

@@ -1,0 +1,1 @@
+"""Steps that make a dialogue: source, situation, politeness, dialogue, contrast."""

@@ -1,0 +1,195 @@
+"""KoCoSa's Tables 4 to 7 and Figure 3 for any run, judged by people or not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from deadpan.formats.study_items import AWKWARD, CASUAL, CRITICISM, MISFORMATTED
+from deadpan.generate.draft import Dropped, as_examples
+from deadpan.generate.folder import GenerationFolder
+from deadpan.generate.people import annotate
+from deadpan.generate.plan import GenerationPlan, open_plan
+from deadpan.generate.statistics import DialogueStatistics, dialogue_statistics
+from deadpan.page.summary import Summary
+from deadpan.page.table import Table
+from deadpan.records import Example
+from deadpan.results import Result
+from deadpan.storage import manifest_path, read_manifest, read_records, write_text
+
+if TYPE_CHECKING:
+    from deadpan.figures import Figure
+
+MISC, MISC_BELOW = "Misc.", 0.05
+"""Topics below this share are one bar, as in the published figure."""
+PUBLISHED = {
+    "dialogues": "12,824",
+    "sarcastic": "7,608 (59.3 %)",
+    "not sarcastic": "5,216 (40.7 %)",
+    "turns, mean": "4.3",
+    "turns, most": "10",
+    "turns, fewest": "2",
+    "tokens per dialogue": "40.3",
+    "tokens per utterance": "9.3",
+    "tokens per explanation": "18.9",
+}
+"""KoCoSa's Table 4."""
+FORM = frozenset(
+    {
+        "no_dialogue", "two_dialogues", "missing_explanation", "missing_response", "missing_speaker",
+        "extra_text", "third_speaker", "wrong_language", "too_many_turns", "cut_off", "one_speaker",
+        "not_one_line", "empty_answer", "hollow_text", "answers_itself",
+    }
+)  # fmt: skip
+"""Drops of the dialogue step that KoCoSa calls format misalignment."""
+
+
+@dataclass(frozen=True, slots=True)
+class DialogueTables(Result):
+    """The tables of a run. `abnormal` and `label_changes` are people's; empty where nobody has judged."""
+
+    name: str
+    language: str
+    judged: bool
+    statistics: DialogueStatistics
+    abnormal: Mapping[str, int]
+    label_changes: Mapping[str, int]
+    form_errors: int
+    """Answers dropped for their form before people saw them."""
+    topics: Mapping[str, int]
+
+    def summary(self) -> Summary:
+        tables = (self._overall(), self._abnormal(), self._comparison(), self._changes(), self._topics())
+        origin = "labels by people" if self.judged else "labels as asked for: no person has judged them"
+        return Summary(tables, (f"{self.name}: {origin}",))
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "name": self.name,
+            "language": self.language,
+            "judged": self.judged,
+            "table_4": self.statistics.as_dict(),
+            "table_5": {"judged": dict(self.abnormal), "dropped_for_their_form": self.form_errors},
+            "table_6": dict(zip(self._comparison().columns, self._comparison().rows[0], strict=True)),
+            "table_7": dict(self.label_changes),
+            "figure_3": dict(self.topics),
+        }
+
+    def figure(self) -> Figure:
+        """Return Figure 3: topics by their number of dialogues."""
+        from deadpan.figures import bars
+
+        first = next(iter(self.topics))
+        total = sum(self.topics.values())
+        title = f"The commonest topic is {first}: {self.topics[first]:,} of {total:,} dialogues"
+        return bars(title, self.topics, unit="dialogues")
+
+    def _overall(self) -> Table:
+        counted = self.statistics
+        share = counted.sarcastic / counted.dialogues if counted.dialogues else 0.0
+        values = (
+            f"{counted.dialogues:,}",
+            f"{counted.sarcastic:,} ({share:.1%})".replace("%)", " %)"),
+            f"{counted.sincere:,} ({1 - share:.1%})".replace("%)", " %)"),
+            f"{counted.turns_mean:.1f}",
+            str(counted.turns_most),
+            str(counted.turns_least),
+            f"{counted.tokens_per_dialogue:.1f}",
+            f"{counted.tokens_per_utterance:.1f}",
+            f"{counted.tokens_per_explanation:.1f}",
+        )
+        rows = tuple((name, own, PUBLISHED[name]) for name, own in zip(PUBLISHED, values, strict=True))
+        return Table(("Table 4: statistics", "this run", "KoCoSa, published"), rows)
+
+    def _abnormal(self) -> Table:
+        published = {AWKWARD: "788 (97.04 %)", MISFORMATTED: "24 (2.96 %)"}
+        rows = tuple((kind, self._count(self.abnormal, kind), told) for kind, told in published.items())
+        before = ("dropped for its form before people", str(self.form_errors), "not published")
+        return Table(("Table 5: abnormal", "this run", "KoCoSa, published"), (*rows, before))
+
+    def _comparison(self) -> Table:
+        counted = self.statistics
+        explained = "yes" if counted.explained else "no"
+        own = (self.name, self.language, counted.sarcastic, counted.dialogues, "yes", explained)
+        columns = ("Table 6: data set", "language", "sarcastic", "total", "context", "explanation")
+        return Table(columns, (own, ("KoCoSa", "Korean", "7.6K", "12.8K", "yes", "yes")))
+
+    def _changes(self) -> Table:
+        published = {CASUAL: "80 %", CRITICISM: "20 %"}
+        rows = tuple((kind, self._count(self.label_changes, kind), told) for kind, told in published.items())
+        return Table(("Table 7: judged not sarcastic", "this run", "KoCoSa, 50 of them"), rows)
+
+    def _topics(self) -> Table:
+        total = sum(self.topics.values())
+        rows = tuple((topic, n, f"{100 * n / total:.1f} %") for topic, n in self.topics.items())
+        return Table(("Figure 3: topic", "dialogues", "share"), rows)
+
+    def _count(self, counts: Mapping[str, int], kind: str) -> str:
+        if not self.judged:
+            return "not judged"
+        total = sum(counts.values())
+        share = f" ({100 * counts.get(kind, 0) / total:.0f} %)" if total else ""
+        return f"{counts.get(kind, 0):,}{share}"
+
+
+def dialogue_tables(
+    plan: GenerationPlan | Path | str, *, run: Path | str | None = None, out: Path | None = None
+) -> DialogueTables:
+    """Return the tables of a run; with `out`, also write Figure 3 there as topics.svg."""
+    plan = open_plan(plan, run)
+    folder = GenerationFolder(plan.out)
+    steps, last = folder.manifests(), folder.last()
+    people = folder.root / annotate.FOLDER
+    judged = manifest_path(people).is_file()
+    language = plan.open_language()
+    if judged:
+        examples = list(read_records(people / annotate.EXAMPLES, Example))
+        manifest = read_manifest(people)
+        abnormal = _kinds(people)
+        changes = {
+            key.removeprefix("label_change."): n
+            for key, n in manifest.changes.items()
+            if key.startswith("label_change.")
+        }
+    else:
+        examples = [e for draft in folder.drafts(last) for e in as_examples(draft, language.code)]
+        abnormal, changes = {}, {}
+    forms = sum(n for reason, n in steps["dialogue"].drops.items() if reason in FORM)
+    counted = dialogue_statistics(examples)
+    tables = DialogueTables(
+        plan.release.title or f"deadpan generate, {plan.out.name}",
+        language.facts.name,
+        judged,
+        counted,
+        abnormal,
+        changes,
+        forms,
+        grouped_topics(counted.topics),
+    )
+    if out is not None and tables.topics:
+        out.mkdir(parents=True, exist_ok=True)
+        write_text(out / "topics.svg", tables.figure().svg())
+    return tables
+
+
+def grouped_topics(topics: Mapping[str, int]) -> dict[str, int]:
+    """Return topics by number; those below 5 % are one, at the end."""
+    total = sum(topics.values())
+    shown = {topic: n for topic, n in topics.items() if n >= MISC_BELOW * total}
+    rest = total - sum(shown.values())
+    return {**shown, MISC: rest} if rest else shown
+
+
+def _kinds(people: Path) -> dict[str, int]:
+    """Return the kinds of abnormal dialogues: deleted ones, and ones that lost their response."""
+    kinds: Counter[str] = Counter()
+    for dropped in read_records(people / annotate.DROPPED, Dropped):
+        if dropped.reason == "context_abnormal":
+            kinds[dropped.detail or "kind not said"] += 1
+    for key, n in read_manifest(people).changes.items():
+        if key.startswith("response_abnormal."):
+            kinds[key.removeprefix("response_abnormal.")] += n
+    return dict(kinds)
