@@ -1,1 +1,1 @@
-"""The web app for people: annotate, tell, audit, take a benchmark. Django is needed from here on."""
+"""The web application for studies with people. Its modules need Django."""

@@ -1,4 +1,4 @@
-"""Names the studio to Django."""
+"""The Django app of the studio."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from django.apps import AppConfig
 
 
 class StudioConfig(AppConfig):
-    """The one app of the project."""
+    """Configuration of the app."""
 
     name = "deadpan.studio"
     label = "studio"

@@ -34,10 +34,10 @@ def drop_triggers(apps: Any, editor: Any) -> None:
     """The way back."""
     for table in TABLES:
         if editor.connection.vendor == "postgresql":
-            editor.execute(f"DROP TRIGGER {table}_append_only ON {table}")
+            editor.execute(f"DROP TRIGGER IF EXISTS {table}_append_only ON {table}")
         else:
             for operation in ("update", "delete"):
-                editor.execute(f"DROP TRIGGER {table}_no_{operation}")
+                editor.execute(f"DROP TRIGGER IF EXISTS {table}_no_{operation}")
 
 
 class Migration(migrations.Migration):

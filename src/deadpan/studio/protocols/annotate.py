@@ -2,54 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from django.utils.translation import gettext_lazy as _
 
-from deadpan.studio.protocols.protocol import Choice, Lesson, Question, Screen, StudyProtocol, Words
+from deadpan.drops import Tally
+from deadpan.formats.study_items import (
+    ABNORMAL,
+    AWKWARD,
+    CASUAL,
+    CRITICISM,
+    MISFORMATTED,
+    NORMAL,
+    NOT_SARCASM,
+    SARCASM,
+    AnnotateItem,
+)
+from deadpan.formats.study_settings import AnnotateSettings
+from deadpan.records import Example
+from deadpan.studio.protocols.answers import Answers
+from deadpan.studio.protocols.protocol import StudyProtocol, labelled_item, perceived_example
+from deadpan.studio.protocols.questions import Choice, Lesson, Question, Screen, Words
 
 RESPONSE = Question(
     "response",
     _("Is the last response sarcastic, and does it fit what came before?"),
     (
-        Choice("sarcasm", _("Sarcasm")),
-        Choice("non-sarcasm", _("Not sarcasm")),
-        Choice("abnormal", _("Abnormal")),
+        Choice(SARCASM, _("Sarcasm")),
+        Choice(NOT_SARCASM, _("Not sarcasm")),
+        Choice(ABNORMAL, _("Abnormal")),
     ),
 )
+SINCERE_DIALOGUE = ({"response": (NOT_SARCASM,), "context": ("", NORMAL)},)
+ABNORMALITY = ({"response": (ABNORMAL,)}, {"context": (ABNORMAL,)})
+"""KoCoSa's Table 5 counts the kinds of both: of abnormal responses and of abnormal contexts."""
 KIND = Question(
     "kind",
     _("Of which kind is it?"),
     (
-        Choice("casual dialogue", _("Casual dialogue"), ("non-sarcasm",)),
-        Choice("direct criticism", _("Direct criticism"), ("non-sarcasm",)),
-        Choice("contextual awkwardness", _("Awkward in this context"), ("abnormal",)),
-        Choice("format misalignment", _("Wrong format"), ("abnormal",)),
+        Choice(CASUAL, _("Casual dialogue"), cases=SINCERE_DIALOGUE),
+        Choice(CRITICISM, _("Direct criticism"), cases=SINCERE_DIALOGUE),
+        Choice(AWKWARD, _("Awkward in this context"), cases=ABNORMALITY),
+        Choice(MISFORMATTED, _("Wrong format"), cases=ABNORMALITY),
     ),
-    after="response",
-    when=("non-sarcasm", "abnormal"),
+    cases=(*SINCERE_DIALOGUE, *ABNORMALITY),
 )
 CONTEXT = Question(
     "context",
     _("Is what came before a natural dialogue?"),
-    (Choice("normal", _("Normal")), Choice("abnormal", _("Abnormal"))),
+    (Choice(NORMAL, _("Normal")), Choice(ABNORMAL, _("Abnormal"))),
 )
 EXPLANATION = Question(
     "explanation",
     _("Does the explanation say well why the response is sarcastic?"),
-    (Choice("normal", _("Normal")), Choice("abnormal", _("Abnormal"))),
+    (Choice(NORMAL, _("Normal")), Choice(ABNORMAL, _("Abnormal"))),
 )
 COMMENT = Question("comment", _("Anything to add? (optional)"), required=False)
 
 
-class Annotate(StudyProtocol):
-    """Three questions a dialogue, after a qualification round."""
+class AnnotateProtocol(StudyProtocol[AnnotateItem, AnnotateSettings]):
+    """Three questions per dialogue, after a qualification round."""
 
     name = "annotate"
+    item_type = AnnotateItem
+    settings_type = AnnotateSettings
+    qualification = 20
     title: Words = _("Annotate dialogues")
     summary: Words = _("Read a dialogue, then say whether its last response is sarcastic.")
-    defaults: Mapping[str, Any] = {"qualification": 20, "threshold": 0.65}
     blurb: Words = _(
         "Sarcasm says the opposite of what is meant, often to make fun of a person or a situation. Whether "
         "something is sarcastic can only be seen from what came before it, so read the whole dialogue first. "
@@ -83,12 +103,46 @@ class Annotate(StudyProtocol):
         ),
     )
 
-    def questions(self, settings: Mapping[str, Any]) -> tuple[Question, ...]:
-        return (RESPONSE, KIND, CONTEXT, EXPLANATION, COMMENT)
+    def item_from(self, record: Example) -> AnnotateItem:
+        return labelled_item(AnnotateItem, record, explanation=record.explanation)
 
-    def screen(self, item: Any, settings: Mapping[str, Any], order: str) -> Screen:
-        """Without an explanation there is nothing to ask about one."""
-        explanation = str(item.shown.get("explanation", "")).strip()
+    def questions(self, settings: AnnotateSettings) -> tuple[Question, ...]:
+        return (RESPONSE, CONTEXT, KIND, EXPLANATION, COMMENT)
+
+    def screen(self, item: AnnotateItem, settings: AnnotateSettings, order: str) -> Screen:
+        """Return the dialogue; an item without an explanation is not asked about one."""
+        explanation = item.explanation.strip()
         notes = [(_("Explanation"), explanation)] if explanation else []
         asked = [q for q in self.questions(settings) if q is not EXPLANATION or explanation]
         return Screen(item.context, item.response, notes, asked)
+
+    def examples_of(
+        self,
+        item: AnnotateItem,
+        values: Mapping[str, str],
+        answers: Answers[AnnotateItem, AnnotateSettings],
+        tally: Tally,
+    ) -> Iterator[Example]:
+        """Yield the dialogue by KoCoSa's Table 3: without an abnormal response its context remains."""
+        if values.get("context") == ABNORMAL:
+            tally.drop("context_abnormal", item.id, values.get("kind", ""))
+        elif "response" not in values or "context" not in values:
+            tally.drop("no_majority", item.id)
+        elif values["response"] == ABNORMAL:
+            yield from _without_response(item, answers, tally)
+        else:
+            sarcastic = values["response"] == SARCASM
+            example = perceived_example(item, answers, sarcastic)
+            yield replace(example, explanation=item.explanation if sarcastic else "")
+
+
+def _without_response(
+    item: AnnotateItem, answers: Answers[AnnotateItem, AnnotateSettings], tally: Tally
+) -> Iterator[Example]:
+    """Yield the context alone: its last turn becomes the response, which nobody meant sarcastically."""
+    if len(item.context) < 2:
+        tally.drop("too_short_without_response", item.id)
+        return
+    tally.change("response_abnormal", 1)
+    example = perceived_example(item, answers, False)
+    yield replace(example, response=item.context[-1], context=item.context[:-1])

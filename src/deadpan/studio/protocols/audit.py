@@ -1,39 +1,40 @@
-"""SARC's check of its own labels: how many are wrong, in either direction."""
+"""SARC's audit of its labels: the rates of false positives and false negatives."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
 
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from deadpan.errors import DataError
+from deadpan.drops import Tally
+from deadpan.errors import ConfigError
+from deadpan.formats.study_items import AuditItem
+from deadpan.formats.study_settings import AuditSettings
 from deadpan.page import Cell, Table
+from deadpan.records import Example, Turn
 from deadpan.stats import wilson
-from deadpan.studies import StudyItem
-from deadpan.studio.protocols.protocol import (
+from deadpan.studio.protocols.answers import Answers, Section, shares
+from deadpan.studio.protocols.protocol import StudyProtocol, labelled_item, sampled, sarcastic_examples
+from deadpan.studio.protocols.questions import (
     SARCASTIC,
     SINCERE,
-    Answers,
     Lesson,
     Question,
     Screen,
-    Section,
-    StudyProtocol,
     Words,
-    is_sarcastic,
     sarcastic_or_not,
-    shares,
 )
 
 MEANT = sarcastic_or_not(_("Was the author being sarcastic?"))
 
 
-class Audit(StudyProtocol):
-    """Comments of either label with all their context and their original words; the label is hidden."""
+class AuditProtocol(StudyProtocol[AuditItem, AuditSettings]):
+    """Comments of both labels with all their context and their original words; the label is hidden."""
 
     name = "audit"
+    item_type = AuditItem
+    settings_type = AuditSettings
     title: Words = _("Check the labels")
     summary: Words = _("Read a comment with everything before it and say whether its author was sarcastic.")
     raters = 1
@@ -49,30 +50,47 @@ class Audit(StudyProtocol):
                _("No tag, but clearly meant the other way.")),
     )  # fmt: skip
 
-    def questions(self, settings: Mapping[str, Any]) -> tuple[Question, ...]:
+    def items_from(self, records: Sequence[Example], *, sample: int = 0, seed: int = 0) -> list[AuditItem]:
+        """Return `sample` items of either label."""
+        items = [labelled_item(AuditItem, example, original=example.response.text) for example in records]
+        drawn = [
+            item
+            for label in (True, False)
+            for item in sampled([item for item in items if item.label is label], sample, seed)
+        ]
+        if not drawn:
+            raise ConfigError("an audit checks labels, and this source has none")
+        return drawn
+
+    def questions(self, settings: AuditSettings) -> tuple[Question, ...]:
         return (MEANT,)
 
-    def screen(self, item: Any, settings: Mapping[str, Any], order: str) -> Screen:
-        response = {**item.response, "text": str(item.shown.get("original") or item.response["text"])}
-        place = item.shown.get("subreddit")
-        notes = [(_("Where"), str(place))] if place else []
+    def screen(self, item: AuditItem, settings: AuditSettings, order: str) -> Screen:
+        """Return the comment in its original words."""
+        response = Turn(item.response.speaker, item.original or item.response.text)
+        notes = [(_("Where"), item.subreddit)] if item.subreddit else []
         return Screen(item.context, response, notes, self.questions(settings))
 
-    def check(self, items: Sequence[StudyItem]) -> None:
-        super().check(items)
-        for item in items:
-            if is_sarcastic(item.hidden) is None and "check" not in item.hidden:
-                raise DataError(f"item {item.id!r} has no hidden label: an audit checks labels, give them")
+    def examples_of(
+        self,
+        item: AuditItem,
+        values: Mapping[str, str],
+        answers: Answers[AuditItem, AuditSettings],
+        tally: Tally,
+    ) -> Iterator[Example]:
+        yield from sarcastic_examples(item, values, answers, tally)
 
-    def report(self, answers: Answers) -> list[Section]:
+    def report(self, answers: Answers[AuditItem, AuditSettings]) -> list[Section]:
+        """Return the error rates of both labels, with intervals."""
         sections = [section for section in [shares(answers, MEANT)] if section]
-        found = answers.majority(MEANT)
+        majority = answers.majority(MEANT)
+        labels = {id: item.label for id, item in answers.items.items()}
         rows: list[tuple[Cell, ...]] = []
         for label, name, wrong in (
             (True, gettext("labelled sarcastic, but is not (false positive)"), SINCERE),
             (False, gettext("labelled not sarcastic, but is (false negative)"), SARCASTIC),
         ):
-            checked = [v for i, v in found.items() if is_sarcastic(answers.hidden.get(i, {})) is label]
+            checked = [answer for item, answer in majority.items() if labels.get(item) is label]
             rows.append((name, wilson(checked.count(wrong), len(checked))))
         return [
             *sections,

@@ -1,13 +1,21 @@
-"""iSarcasm's linguist: which kind of ironic speech a post is, given what its author says of it."""
+"""iSarcasm's linguist: the category of ironic speech of a post, given its author's explanation."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from django.utils.translation import gettext_lazy as _
 
-from deadpan.studio.protocols.protocol import Choice, Lesson, Question, Screen, StudyProtocol, Words
+from deadpan.drops import Tally
+from deadpan.formats.study_items import CategoriseItem
+from deadpan.formats.study_settings import StudySettings
+from deadpan.records import Example, Label
+from deadpan.studio.protocols.answers import Answers
+from deadpan.studio.protocols.protocol import StudyProtocol, labelled_item, perceived_example
+from deadpan.studio.protocols.questions import Choice, Lesson, Question, Screen, Words
+
+INVALID = "invalid"
 
 CATEGORY = Question(
     "category",
@@ -19,15 +27,16 @@ CATEGORY = Question(
         Choice("understatement", _("Understatement")),
         Choice("overstatement", _("Overstatement")),
         Choice("rhetorical_question", _("Rhetorical question")),
-        Choice("invalid", _("Invalid: the author's explanation does not hold")),
+        Choice(INVALID, _("Invalid: the author's explanation does not hold")),
     ),
 )
 
 
-class Categorise(StudyProtocol):
-    """One category a text. Invalid ones are left out of labels and releases, and counted."""
+class CategoriseProtocol(StudyProtocol[CategoriseItem, StudySettings]):
+    """One category per text. Invalid ones are excluded from labels and releases, and counted."""
 
     name = "categorise"
+    item_type = CategoriseItem
     title: Words = _("Categorise ironic posts")
     summary: Words = _("Read a post and what its author says about it, then choose its kind.")
     raters = 1
@@ -52,13 +61,46 @@ class Categorise(StudyProtocol):
                _("The explanation is unclear or does not make the post ironic. Invalid posts are left out.")),
     )  # fmt: skip
 
-    def questions(self, settings: Mapping[str, Any]) -> tuple[Question, ...]:
+    def items_from(
+        self, records: Sequence[Example], *, sample: int = 0, seed: int = 0
+    ) -> list[CategoriseItem]:
+        """Return the items of examples that are not labelled sincere."""
+        ironic = [example for example in records if example.label is not False]
+        return super().items_from(ironic, sample=sample, seed=seed)
+
+    def item_from(self, record: Example) -> CategoriseItem:
+        return labelled_item(CategoriseItem, record, explanation=record.explanation, rephrase=record.rephrase)
+
+    def questions(self, settings: StudySettings) -> tuple[Question, ...]:
         return (CATEGORY,)
 
-    def screen(self, item: Any, settings: Mapping[str, Any], order: str) -> Screen:
+    def screen(self, item: CategoriseItem, settings: StudySettings, order: str) -> Screen:
+        """Return the post with what its author says of it."""
         parts = (
-            (_("The author's explanation"), "explanation"),
-            (_("The same, meant plainly"), "rephrase"),
+            (_("The author's explanation"), item.explanation),
+            (_("The same, meant plainly"), item.rephrase),
         )
-        notes = [(title, str(item.shown[key])) for title, key in parts if item.shown.get(key)]
+        notes = [(title, text) for title, text in parts if text]
         return Screen(item.context, item.response, notes, self.questions(settings))
+
+    def invalid_items(self, labels: Sequence[Label]) -> dict[str, str]:
+        """Return the posts a majority or an adjudicator called invalid. A tie waits for adjudication."""
+        decided = ("majority", "adjudicated")
+        final = {label.item_id: label.value for label in labels if label.value and label.method in decided}
+        return {item: INVALID for item, value in final.items() if value == INVALID}
+
+    def examples_of(
+        self,
+        item: CategoriseItem,
+        values: Mapping[str, str],
+        answers: Answers[CategoriseItem, StudySettings],
+        tally: Tally,
+    ) -> Iterator[Example]:
+        """Yield the post as sarcastic: its author said so."""
+        yield replace(
+            perceived_example(item, answers, True),
+            label_kind="author",
+            categories=(values[CATEGORY.name],),
+            explanation=item.explanation,
+            rephrase=item.rephrase,
+        )

@@ -1,29 +1,25 @@
-"""SARC's test of people: two responses to one context, which of them is sarcastic."""
+"""SARC's test of people: the sarcastic one of two responses to one context."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from deadpan.agreement import fleiss_kappa
-from deadpan.errors import DataError
+from deadpan.draws import draw
+from deadpan.drops import Tally
+from deadpan.errors import ConfigError
+from deadpan.formats.study_items import ChooseItem
+from deadpan.formats.study_settings import StudySettings
 from deadpan.page import Cell, Table
+from deadpan.ratings import fleiss_kappa
+from deadpan.records import Example, Turn
 from deadpan.stats import wilson
-from deadpan.studies import StudyItem
-from deadpan.studio.protocols.protocol import (
-    Answers,
-    Choice,
-    Lesson,
-    Question,
-    Screen,
-    Section,
-    StudyProtocol,
-    Words,
-    shuffled,
-)
+from deadpan.studio.protocols.answers import Answers, Section
+from deadpan.studio.protocols.protocol import StudyProtocol, perceived_example, sampled
+from deadpan.studio.protocols.questions import Choice, Lesson, Question, Screen, Words, shuffled
 
 WHICH = Question(
     "choice",
@@ -32,10 +28,11 @@ WHICH = Question(
 )
 
 
-class Choose(StudyProtocol):
-    """The answer is the option's place in the study, whatever order a person saw."""
+class ChooseProtocol(StudyProtocol[ChooseItem, StudySettings]):
+    """The answer is the option's place in the item, whatever order a person saw."""
 
     name = "choose"
+    item_type = ChooseItem
     title: Words = _("Which one is sarcastic?")
     summary: Words = _("Two people answered the same post. Choose the sarcastic one.")
     raters = 5
@@ -48,26 +45,51 @@ class Choose(StudyProtocol):
         ),
     )
 
-    def questions(self, settings: Mapping[str, Any]) -> tuple[Question, ...]:
+    def items_from(self, records: Sequence[Example], *, sample: int = 0, seed: int = 0) -> list[ChooseItem]:
+        """Return the pairs: a sarcastic and a sincere response to one context, in a random order."""
+        by_sequence: dict[str, list[Example]] = {}
+        for example in records:
+            if example.sequence and example.label is not None and example.context:
+                by_sequence.setdefault(example.sequence, []).append(example)
+        items = [
+            _pair(name, both)
+            for name, both in by_sequence.items()
+            if len(both) == 2 and both[0].label != both[1].label
+        ]
+        if not items:
+            raise ConfigError("no two responses to one context, one sarcastic and one not, in this source")
+        return sampled(items, sample, seed)
+
+    def questions(self, settings: StudySettings) -> tuple[Question, ...]:
         return (WHICH,)
 
-    def screen(self, item: Any, settings: Mapping[str, Any], order: str) -> Screen:
-        """What both answer is the last turn of the context; the options stand in this person's order."""
+    def screen(self, item: ChooseItem, settings: StudySettings, order: str) -> Screen:
+        """Return the post both respond to as the last turn, and the options in this person's order."""
         choices = tuple(Choice(str(place + 1), item.options[place]) for place in shuffled(2, order))
-        return Screen([*item.context, item.response], None, (), (Question(WHICH.name, WHICH.text, choices),))
+        asked = Question(WHICH.name, WHICH.text, choices, quotes="choices")
+        return Screen([*item.context, item.response], None, (), (asked,))
 
-    def check(self, items: Sequence[StudyItem]) -> None:
-        super().check(items)
-        for item in items:
-            if len(item.options) != 2 or not all(option.strip() for option in item.options):
-                raise DataError(f"item {item.id!r} needs exactly two options that are not empty")
-            if item.hidden.get("answer") not in (0, 1) and "check" not in item.hidden:
-                raise DataError(f"item {item.id!r} needs hidden.answer, 0 or 1: which option is sarcastic")
+    def examples_of(
+        self,
+        item: ChooseItem,
+        values: Mapping[str, str],
+        answers: Answers[ChooseItem, StudySettings],
+        tally: Tally,
+    ) -> Iterator[Example]:
+        """Yield both responses, joined by their sequence."""
+        for place, option in enumerate(item.options, 1):
+            example = perceived_example(item, answers, values[WHICH.name] == str(place))
+            yield replace(
+                example,
+                id=f"{item.id}.{place}",
+                response=Turn("", option),
+                context=(*item.context, item.response),
+                sequence=item.id,
+            )
 
-    def report(self, answers: Answers) -> list[Section]:
-        truth = {
-            item: str(hidden["answer"] + 1) for item, hidden in answers.hidden.items() if "answer" in hidden
-        }
+    def report(self, answers: Answers[ChooseItem, StudySettings]) -> list[Section]:
+        """Return how often people choose the response its author marked as sarcastic."""
+        truth = {id: str(item.answer + 1) for id, item in answers.items.items() if item.answer is not None}
         given = [j for j in answers.judgments if j.question == WHICH.name and j.answer and j.item_id in truth]
         right = sum(j.answer == truth[j.item_id] for j in given)
         found = {item: value for item, value in answers.majority(WHICH).items() if item in truth}
@@ -88,3 +110,15 @@ class Choose(StudyProtocol):
                 note,
             )
         ]
+
+
+def _pair(name: str, both: Sequence[Example]) -> ChooseItem:
+    first, second = sorted(both, key=lambda example: draw(0, example.id))
+    return ChooseItem(
+        name,
+        first.context[-1],
+        first.context[:-1],
+        options=(first.response.text, second.response.text),
+        answer=0 if first.label else 1,
+        ids=(first.id, second.id),
+    )

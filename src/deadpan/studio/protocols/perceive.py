@@ -1,46 +1,40 @@
-"""iSarcasm's third parties: what others take for sarcastic, against what the author meant."""
+"""iSarcasm's third parties: what others perceive as sarcastic, against what the author meant."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from deadpan.agreement import Ratings, cohen_kappa, ratings_from_judgments
+from deadpan.drops import Tally
+from deadpan.formats.study_items import PerceiveItem
+from deadpan.formats.study_settings import PerceiveSettings
 from deadpan.page import Cell, Table
+from deadpan.ratings import Ratings, cohen_kappa, ratings_from_judgments
+from deadpan.records import Example
 from deadpan.stats import LEVEL, Interval, wilson
 from deadpan.stats.bootstrap import RESAMPLES, totals_interval
 from deadpan.stats.interval import FloatArray
 from deadpan.stats.scores import share
-from deadpan.studio.protocols.protocol import (
-    SARCASTIC,
-    Answers,
-    Lesson,
-    Question,
-    Screen,
-    Section,
-    StudyProtocol,
-    Words,
-    is_sarcastic,
-    sarcastic_or_not,
-    shares,
-)
+from deadpan.studio.protocols.answers import Answers, Section, shares
+from deadpan.studio.protocols.protocol import StudyProtocol, labelled_item, sarcastic_examples
+from deadpan.studio.protocols.questions import SARCASTIC, Lesson, Question, Screen, Words, sarcastic_or_not
 
 PERCEIVED = sarcastic_or_not(_("Is this sarcastic?"))
 PAIRS_SHOWN = 30
 
 
-class Perceive(StudyProtocol):
+class PerceiveProtocol(StudyProtocol[PerceiveItem, PerceiveSettings]):
     """Sarcastic or not, to somebody who did not write it. `context = "none"` shows the text only."""
 
     name = "perceive"
+    item_type = PerceiveItem
+    settings_type = PerceiveSettings
     title: Words = _("Is it sarcastic?")
     summary: Words = _("Read what somebody wrote and say whether it is sarcastic.")
-    defaults: Mapping[str, Any] = {"context": "full"}
     blurb: Words = _(
         "Say how it strikes you. There is no right answer to guess at, and what others say is not shown."
     )
@@ -49,18 +43,32 @@ class Perceive(StudyProtocol):
         Lesson(_("Not sarcastic"), _("“Mondays are hard.”"), _("The writer means what is said.")),
     )
 
-    def questions(self, settings: Mapping[str, Any]) -> tuple[Question, ...]:
+    def item_from(self, record: Example) -> PerceiveItem:
+        return labelled_item(PerceiveItem, record)
+
+    def questions(self, settings: PerceiveSettings) -> tuple[Question, ...]:
         return (PERCEIVED,)
 
-    def screen(self, item: Any, settings: Mapping[str, Any], order: str) -> Screen:
-        context = [] if settings.get("context") == "none" else item.context
+    def screen(self, item: PerceiveItem, settings: PerceiveSettings, order: str) -> Screen:
+        """Return the text, with its context unless the study hides it."""
+        context = () if settings.context == "none" else item.context
         return Screen(context, item.response, (), self.questions(settings))
 
-    def report(self, answers: Answers) -> list[Section]:
+    def examples_of(
+        self,
+        item: PerceiveItem,
+        values: Mapping[str, str],
+        answers: Answers[PerceiveItem, PerceiveSettings],
+        tally: Tally,
+    ) -> Iterator[Example]:
+        yield from sarcastic_examples(item, values, answers, tally)
+
+    def report(self, answers: Answers[PerceiveItem, PerceiveSettings]) -> list[Section]:
+        """Return what people perceive against what the authors intended."""
         sections = [section for section in [shares(answers, PERCEIVED)] if section]
         perceived = {item: value == SARCASTIC for item, value in answers.majority(PERCEIVED).items()}
-        intended = {item: is_sarcastic(answers.hidden.get(item, {})) for item in perceived}
-        pairs = [(bool(intended[item]), perceived[item]) for item in perceived if intended[item] is not None]
+        intended = {id: item.label for id, item in answers.items.items()}
+        pairs = [(label, perceived[item]) for item in perceived if (label := intended.get(item)) is not None]
         if pairs:
             sections += [confusion(pairs), people_scores(pairs)]
         if section := _pairwise(answers):
@@ -69,7 +77,7 @@ class Perceive(StudyProtocol):
 
 
 def confusion(pairs: Sequence[tuple[bool, bool]]) -> Section:
-    """Intended against perceived, counted."""
+    """Return the table of intended against perceived labels."""
     count = {cell: pairs.count(cell) for cell in [(a, b) for a in (True, False) for b in (True, False)]}
     rows: list[tuple[Cell, ...]] = [
         (gettext("intended sarcastic"), count[True, True], count[True, False]),
@@ -80,7 +88,7 @@ def confusion(pairs: Sequence[tuple[bool, bool]]) -> Section:
 
 
 def people_scores(pairs: Sequence[tuple[bool, bool]]) -> Section:
-    """Precision, recall and F of people, the author's word being the truth."""
+    """Return precision, recall and F of people against the author's label."""
     hit = sum(a and b for a, b in pairs)
     perceived, intended = sum(b for _, b in pairs), sum(a for a, _ in pairs)
     rows: tuple[tuple[Cell, ...], ...] = (
@@ -95,7 +103,7 @@ def people_scores(pairs: Sequence[tuple[bool, bool]]) -> Section:
 
 
 def _f_measure(pairs: Sequence[tuple[bool, bool]]) -> Interval:
-    """F with its bootstrap over items: it is no proportion, so Wilson's interval is not for it."""
+    """Return F with a bootstrap interval over items: F is no proportion, so Wilson's does not apply."""
     kinds = np.array([(a and b, b, a) for a in (True, False) for b in (True, False)], dtype=np.float64)
     counts = np.array([pairs.count((a, b)) for a in (True, False) for b in (True, False)])
 
@@ -104,10 +112,13 @@ def _f_measure(pairs: Sequence[tuple[bool, bool]]) -> Interval:
 
     # The reason belongs to an undefined value only.
     why = "" if counts[:3].sum() else gettext("nothing was sarcastic")
-    return totals_interval(kinds, counts, of, len(pairs), why, RESAMPLES, LEVEL, 0)
+    return totals_interval(
+        kinds, counts, of, len(pairs), why, RESAMPLES, LEVEL, 0, limits=(0.0, 1.0),
+        whole=lambda sums: sums[:, 1:2] + sums[:, 2:3],
+    )  # fmt: skip
 
 
-def _pairwise(answers: Answers) -> Section | None:
+def _pairwise(answers: Answers[PerceiveItem, PerceiveSettings]) -> Section | None:
     ratings = answers.ratings(PERCEIVED)
     if ratings is None or len(ratings.raters) < 2:
         return None
@@ -116,7 +127,7 @@ def _pairwise(answers: Answers) -> Section | None:
         two: Ratings = ratings_from_judgments(
             [j for j in answers.judgments if j.annotator in (one, other) and j.answer],
             PERCEIVED.name,
-            [choice.value for choice in PERCEIVED.choices],
+            PERCEIVED.values,
         )
         rows.append((f"{one} – {other}", cohen_kappa(two, resamples=answers.resamples)))
     return Section(

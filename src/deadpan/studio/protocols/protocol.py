@@ -1,121 +1,53 @@
-"""What every study is made of: questions, a screen, a guideline, and what its answers come to."""
+"""The base class of protocols. A new protocol is one file with a subclass, and one registration.
+
+Another package registers its class under the entry point group `deadpan.protocols`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
-from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from deadpan.agreement import Ratings, majority, ratings_from_judgments
-from deadpan.draws import draw
-from deadpan.errors import DataError
-from deadpan.page import Table
-from deadpan.records import Judgment
-from deadpan.studies import StudyItem
+from deadpan.draws import sample as draw_sample
+from deadpan.drops import Tally
+from deadpan.errors import ConfigError, DataError
+from deadpan.formats.study_items import StudyItem
+from deadpan.formats.study_settings import StudySettings
+from deadpan.records import Example, Label
+from deadpan.studio.protocols.answers import Answers, I, S, Section, shares
+from deadpan.studio.protocols.questions import IS_SARCASTIC, SARCASTIC, Lesson, Question, Screen, Words
 
-Words = Any
-"""Text that is translated when it is shown, not when it is written."""
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """One answer. `when` names the answers to the earlier question under which it is offered."""
-
-    value: str
-    label: Words
-    when: tuple[str, ...] = ()
+T = TypeVar("T", bound=StudyItem)
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """One question; without choices it is answered in words. `after` and `when` make it depend on another."""
+class SurveyEntry:
+    """A filled-in survey form: what is stored, why it cannot be used, and what can still be corrected."""
 
-    name: str
-    text: Words
-    choices: tuple[Choice, ...] = ()
-    required: bool = True
-    after: str = ""
-    when: tuple[str, ...] = ()
-
-    def asked(self, answers: Mapping[str, str]) -> bool:
-        """Whether it is asked, given the other answers."""
-        return not self.after or answers.get(self.after, "") in self.when
-
-    def allows(self, value: str, answers: Mapping[str, str]) -> bool:
-        """Whether this is an answer to it. Nothing is always allowed: it takes an answer back."""
-        if not value:
-            return True
-        if not self.choices:
-            return len(value) <= 5000
-        return any(
-            choice.value == value and (not choice.when or answers.get(self.after, "") in choice.when)
-            for choice in self.choices
-        )
+    answers: dict[str, Any]
+    reasons: tuple[str, ...]
+    correctable: tuple[str, ...]
+    fields: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Fields of the form at which each reason is said; those without one are said at its top."""
 
 
-@dataclass(frozen=True, slots=True)
-class Screen:
-    """What a person sees of an item: never anything hidden."""
+class StudyProtocol(Generic[I, S]):
+    """A study of one kind: its items, questions, screen, settings, report and release."""
 
-    context: Sequence[Mapping[str, str]]
-    response: Mapping[str, str] | None
-    notes: Sequence[tuple[Words, str]] = ()
-    questions: Sequence[Question] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Lesson:
-    """One entry of a guideline: a case, an example of it, and why."""
-
-    title: Words
-    example: Words
-    why: Words
-
-
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """What a report is made from: the last word of each person on each main item, and what was hidden."""
-
-    judgments: Sequence[Judgment]
-    hidden: Mapping[str, Mapping[str, Any]]
-    settings: Mapping[str, Any]
-    resamples: int = 500
-    submissions: Sequence[tuple[Mapping[str, Any], Sequence[str]]] = ()
-
-    def ratings(self, question: Question) -> Ratings | None:
-        """The answers to one question; None where there are none yet."""
-        rows = [j for j in self.judgments if j.question == question.name and j.answer]
-        if not rows:
-            return None
-        return ratings_from_judgments(rows, question.name, [choice.value for choice in question.choices])
-
-    def majority(self, question: Question) -> dict[str, str]:
-        """What most said, item by item; ties are left out."""
-        ratings = self.ratings(question)
-        labels = majority(ratings) if ratings else []
-        return {label.item_id: label.value for label in labels if label.value is not None}
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """One table of a report, and what it needs said."""
-
-    title: str
-    table: Table
-    note: str = ""
-
-
-class StudyProtocol:
-    """A study of one kind. Each protocol is one file with one such class."""
-
-    name: str = ""
+    name: ClassVar[str] = ""
+    item_type: ClassVar[type[StudyItem]] = StudyItem
+    settings_type: ClassVar[type[StudySettings]] = StudySettings
+    reads: ClassVar[Literal["examples", "items"]] = "examples"
+    """The records items are made from: labelled Examples, or the Items of SarcBench."""
     title: Words = ""
     summary: Words = ""
     raters: int = 3
-    defaults: Mapping[str, Any] = {}
+    qualification: int = 0
+    """Items in the qualification round of a study that is at least three times as large."""
     survey: bool = False
     blurb: Words = ""
     lessons: Sequence[Lesson] = ()
@@ -125,65 +57,123 @@ class StudyProtocol:
         "with which you can withdraw everything later."
     )
 
-    def questions(self, settings: Mapping[str, Any]) -> tuple[Question, ...]:
-        """What is asked of every item."""
-        raise DataError(f"the protocol {self.name} asks nothing item by item")
+    def introduction(self, settings: S) -> str:
+        """Return the blurb, with the numbers of this study's settings."""
+        return str(self.blurb)
 
-    def screen(self, item: Any, settings: Mapping[str, Any], order: str) -> Screen:
-        """What is shown of an item. `order` decides the order of options, the same each time it is seen."""
+    # ------------------------------------------------------------ items and screens
+
+    def items_from(self, records: Sequence[Any], *, sample: int = 0, seed: int = 0) -> list[I]:
+        """Return items made from records, `sample` of them at random (0: all)."""
+        return sampled([self.item_from(record) for record in records], sample, seed)
+
+    def item_from(self, record: Any) -> I:
+        """Return the item of one record."""
+        raise ConfigError(f"the protocol {self.name} makes no items from {self.reads}")
+
+    def questions(self, settings: S) -> tuple[Question, ...]:
+        """Return the questions asked about every item."""
+        return ()
+
+    def screen(self, item: I, settings: S, order: str) -> Screen:
+        """Return what is shown of an item. `order` decides the order of its options, always the same."""
         return Screen(item.context, item.response, (), self.questions(settings))
 
-    def check(self, items: Sequence[StudyItem]) -> None:
-        """Refuse items this protocol cannot ask about; the error says which and why."""
-        if not items:
-            raise DataError(f"the protocol {self.name} needs items: give --study or --items")
+    def family_of(self, item: I) -> str:
+        """Return a name that items share of which nobody gets two; empty if there is none."""
+        return ""
 
-    def report(self, answers: Answers) -> list[Section]:
-        """What the answers come to, for the owner."""
+    def language_of(self, item: I) -> str:
+        """Return the language of an item, if only those who read it should get it."""
+        return ""
+
+    def key_of(self, item: I) -> str | None:
+        """Return the right answer to the first question, if there is one."""
+        return None
+
+    # ------------------------------------------------------------ results
+
+    def report(self, answers: Answers[I, S]) -> list[Section]:
+        """Return the tables the owner sees."""
         return [section for q in self.questions(answers.settings) if (section := shares(answers, q))]
 
+    def invalid_items(self, labels: Sequence[Label]) -> dict[str, str]:
+        """Return the items whose answers say that they have no label, each with the reason."""
+        return {}
 
-def shares(answers: Answers, question: Question) -> Section | None:
-    """How often each answer won, for a question with choices."""
-    if not question.choices:
-        return None
-    ratings = answers.ratings(question)
-    labels = majority(ratings) if ratings else []
-    n = len(labels)
-    rows: list[tuple[str, int, str]] = []
-    for choice in question.choices:
-        won = sum(label.value == choice.value for label in labels)
-        rows.append((str(choice.label), won, f"{won / n:.0%}" if n else "–"))
-    ties = sum(label.value is None for label in labels)
-    rows.append((gettext("no majority"), ties, f"{ties / n:.0%}" if n else "–"))
-    head = (gettext("answer"), gettext("items"), gettext("share"))
-    return Section(str(question.text), Table(head, tuple(rows)))
+    def to_examples(self, answers: Answers[I, S], tally: Tally) -> Iterator[Example]:
+        """Yield what a release contains; items without a label are dropped and counted."""
+        for item in answers.items.values():
+            values = answers.labels.get(item.id)
+            if values is None:
+                tally.drop("no_majority", item.id)
+            else:
+                yield from self.examples_of(item, values, answers, tally)
+
+    def examples_of(
+        self, item: I, values: Mapping[str, str], answers: Answers[I, S], tally: Tally
+    ) -> Iterator[Example]:
+        """Yield the examples of one item, given the final answer to each question."""
+        raise ConfigError(f"the protocol {self.name} gives no labels: export its answers instead")
+
+    # ------------------------------------------------------------ surveys
+
+    survey_template: str = ""
+    survey_reasons: Mapping[str, Words] = {}
+    """The message to the participant for each reason a submission cannot be used."""
+
+    def survey_reason(self, reason: str, settings: S) -> str:
+        """Return the message of a reason, with the numbers of this study's settings."""
+        return str(self.survey_reasons.get(reason, reason))
+
+    def survey_form(self, data: Any, settings: S) -> Any:
+        """Return the Django form of a survey."""
+        raise DataError(f"the protocol {self.name} is no survey")
+
+    def survey_entry(
+        self,
+        cleaned: Mapping[str, Any],
+        settings: S,
+        *,
+        seconds: float,
+        now: datetime,
+        earlier: Sequence[Mapping[str, Any]],
+    ) -> SurveyEntry:
+        """Return a valid form as a submission. `earlier` holds the answers of all other submissions."""
+        raise DataError(f"the protocol {self.name} is no survey")
 
 
-SARCASTIC, SINCERE = "sarcastic", "not sarcastic"
+def sampled(items: list[T], sample: int, seed: int) -> list[T]:
+    """Return `sample` items drawn by (seed, id), or all of them."""
+    return draw_sample(items, sample, seed=seed, key=lambda item: item.id) if sample else items
 
 
-def sarcastic_or_not(text: Words) -> Question:
-    """A question with these two answers."""
-    return Question(
-        "sarcastic", text, (Choice(SARCASTIC, _("Sarcastic")), Choice(SINCERE, _("Not sarcastic")))
+def labelled_item(kind: type[T], example: Example, **shown: Any) -> T:
+    """Return an example as an item that hides the label, its source and its categories."""
+    return kind(
+        example.id, example.response, example.context, label=example.label, source=example.source,
+        categories=example.categories, **shown,
+    )  # type: ignore[call-arg]  # fmt: skip
+
+
+def perceived_example(item: StudyItem, answers: Answers[Any, Any], label: bool | None) -> Example:
+    """Return an item as an example labelled by other people than its author."""
+    return Example(
+        item.id,
+        item.response,
+        item.context,
+        label=label,
+        label_kind="perceived",
+        source=answers.source,
+        language=answers.language,
     )
 
 
-def shuffled(count: int, order: str) -> list[int]:
-    """The places 0..count-1 in an order that depends on `order` alone."""
-    return sorted(range(count), key=lambda place: draw(0, f"{order}\x1f{place}"))
-
-
-_LABELS = {
-    "sarcastic": True, "sarcasm": True, "1": True, "true": True,
-    "not sarcastic": False, "not_sarcastic": False, "sincere": False, "0": False, "false": False,
-}  # fmt: skip
-
-
-def is_sarcastic(hidden: Mapping[str, Any]) -> bool | None:
-    """The label an item came with, if it came with one."""
-    value = hidden.get("label")
-    if isinstance(value, str):
-        return _LABELS.get(value.lower())
-    return None if value is None else bool(value)
+def sarcastic_examples(
+    item: StudyItem, values: Mapping[str, str], answers: Answers[Any, Any], tally: Tally
+) -> Iterator[Example]:
+    """Yield the example of an item whose only question is "sarcastic or not"."""
+    if IS_SARCASTIC not in values:
+        tally.drop("no_majority", item.id)
+        return
+    yield perceived_example(item, answers, values[IS_SARCASTIC] == SARCASTIC)

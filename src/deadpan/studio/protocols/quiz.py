@@ -4,26 +4,22 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+import numpy as np
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from deadpan.errors import DataError
+from deadpan.formats.study_items import QuizItem
+from deadpan.formats.study_settings import QuizSettings
 from deadpan.page import Cell, Table
-from deadpan.stats import wilson
-from deadpan.studies import StudyItem
-from deadpan.studio.protocols.protocol import (
-    Answers,
-    Choice,
-    Lesson,
-    Question,
-    Screen,
-    Section,
-    StudyProtocol,
-    Words,
-    shuffled,
-)
+from deadpan.records import Item, Turn
+from deadpan.stats import LEVEL, Interval, wilson
+from deadpan.stats.bootstrap import RESAMPLES, totals_interval
+from deadpan.stats.interval import FloatArray, undefined
+from deadpan.stats.scores import share
+from deadpan.studio.protocols.answers import Answers, Section
+from deadpan.studio.protocols.protocol import StudyProtocol
+from deadpan.studio.protocols.questions import Choice, Lesson, Question, Screen, Words, shuffled
 
 LETTERS = "ABCDEF"
 BEST = Question(
@@ -33,13 +29,18 @@ BEST = Question(
 )
 
 
-class Quiz(StudyProtocol):
-    """The answer is the option's letter in the item set, whatever order a person saw."""
+class QuizProtocol(StudyProtocol[QuizItem, QuizSettings]):
+    """The answer is the option's letter in the item set, whatever order a person saw.
+
+    A quiz gives scores, not labels: its answers are exported and become the human row of the leaderboard.
+    """
 
     name = "quiz"
+    item_type = QuizItem
+    settings_type = QuizSettings
+    reads = "items"
     title: Words = _("Take the benchmark")
     summary: Words = _("Read a short scene and choose what the speaker most likely means.")
-    defaults: Mapping[str, Any] = {"agreement_threshold": 0.7}
     blurb: Words = _(
         "Each question has six answers, and one fits best. Some speakers are sarcastic and some are not. "
         "Answer by yourself, without looking anything up."
@@ -52,26 +53,47 @@ class Quiz(StudyProtocol):
         ),
     )
 
-    def questions(self, settings: Mapping[str, Any]) -> tuple[Question, ...]:
+    def item_from(self, record: Item) -> QuizItem:
+        return QuizItem(
+            record.id,
+            Turn(record.speaker, record.utterance),
+            record.context,
+            options=record.options,
+            question=record.question,
+            language=record.language,
+            after=record.after,
+            answer=record.answer,
+            category=record.category,
+            pair=record.pair_id,
+            version=record.version,
+        )
+
+    def family_of(self, item: QuizItem) -> str:
+        """Return the pair: who has seen one twin would recognise the other."""
+        return item.pair
+
+    def language_of(self, item: QuizItem) -> str:
+        return item.language
+
+    def key_of(self, item: QuizItem) -> str | None:
+        """Return the letter of the best option."""
+        return None if item.answer is None else LETTERS[item.answer]
+
+    def questions(self, settings: QuizSettings) -> tuple[Question, ...]:
         return (BEST,)
 
-    def screen(self, item: Any, settings: Mapping[str, Any], order: str) -> Screen:
+    def screen(self, item: QuizItem, settings: QuizSettings, order: str) -> Screen:
+        """Return the scene, its own question and the options in this person's order."""
         choices = tuple(
             Choice(LETTERS[place], item.options[place]) for place in shuffled(len(item.options), order)
         )
-        text = str(item.shown.get("question") or BEST.text)
-        return Screen(item.context, item.response, (), (Question(BEST.name, text, choices),))
+        text, own = (item.question, "all") if item.question else (BEST.text, "choices")
+        asked = Question(BEST.name, text, choices, quotes=own)  # type: ignore[arg-type]
+        return Screen(item.context, item.response, (), (asked,), item.after, item.language)
 
-    def check(self, items: Sequence[StudyItem]) -> None:
-        super().check(items)
-        for item in items:
-            if len(item.options) != len(LETTERS) or not all(option.strip() for option in item.options):
-                raise DataError(f"item {item.id!r} needs six options that are not empty")
-            if "check" not in item.hidden and item.hidden.get("answer") not in range(len(LETTERS)):
-                raise DataError(f"item {item.id!r} needs hidden.answer, 0 to 5: the place of the best option")
-
-    def report(self, answers: Answers) -> list[Section]:
-        truth = {i: LETTERS[hidden["answer"]] for i, hidden in answers.hidden.items() if "answer" in hidden}
+    def report(self, answers: Answers[QuizItem, QuizSettings]) -> list[Section]:
+        """Return the score per person and category, and the items people do not agree on."""
+        truth = {id: LETTERS[item.answer] for id, item in answers.items.items() if item.answer is not None}
         people: dict[str, list[bool]] = defaultdict(list)
         categories: dict[str, list[bool]] = defaultdict(list)
         items: dict[str, list[bool]] = defaultdict(list)
@@ -79,10 +101,10 @@ class Quiz(StudyProtocol):
             if judgment.question == BEST.name and judgment.answer and judgment.item_id in truth:
                 right = judgment.answer == truth[judgment.item_id]
                 people[judgment.annotator].append(right)
-                category = str(answers.hidden[judgment.item_id].get("category") or gettext("no category"))
+                category = answers.items[judgment.item_id].category or gettext("no category")
                 categories[category].append(right)
                 items[judgment.item_id].append(right)
-        threshold = float(answers.settings.get("agreement_threshold", 0.7))
+        threshold = answers.settings.agreement_threshold
         low = {item: marks for item, marks in items.items() if sum(marks) / len(marks) < threshold}
         return [
             _scores(gettext("Score of each person"), gettext("person"), people),
@@ -93,7 +115,31 @@ class Quiz(StudyProtocol):
                 gettext("item"),
                 low,
             ),
+            _overall(people, items),
         ]
+
+
+def _overall(people: Mapping[str, Sequence[bool]], items: Mapping[str, Sequence[bool]]) -> Section:
+    """Return the mean score with intervals that resample people, and items."""
+    rows: list[tuple[Cell, ...]] = []
+    for name, groups in ((gettext("over people"), people), (gettext("over items"), items)):
+        counts = np.array([(sum(marks), len(marks)) for marks in groups.values()], dtype=np.float64)
+        rows.append((name, _mean(counts)))
+    return Section(gettext("Score of all"), Table((gettext("interval"), gettext("share right")), tuple(rows)))
+
+
+def _mean(counts: FloatArray) -> Interval:
+    """Return the share of right answers with an interval that draws whole groups of answers."""
+    if len(counts) == 0:
+        return undefined("no answer yet")
+
+    def of(sums: FloatArray) -> FloatArray:
+        return share(sums[..., 0], sums[..., 1], np.nan)
+
+    return totals_interval(
+        counts, np.ones(len(counts), dtype=np.int64), of, len(counts), "", RESAMPLES, LEVEL, 0,
+        limits=(0.0, 1.0),
+    )  # fmt: skip
 
 
 def _scores(title: str, noun: str, marks: Mapping[str, Sequence[bool]]) -> Section:

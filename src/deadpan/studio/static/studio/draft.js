@@ -3,8 +3,12 @@
 (() => {
   const form = document.getElementById("survey");
   const state = document.getElementById("state");
-  const store = "deadpan:survey:" + form.dataset.study;
+  const { who, study } = document.body.dataset;
+  const store = `deadpan:survey:${who}:${study}`;
   const fields = () => [...form.elements].filter((field) => field.name && field.name !== "csrfmiddlewaretoken");
+
+  // The hours of a post's age count from its time where it was written.
+  form.elements.zone.value = Intl.DateTimeFormat().resolvedOptions().timeZone || "";
 
   try {
     const kept = JSON.parse(localStorage.getItem(store) || "{}");

@@ -1,65 +1,81 @@
-// One key an answer. Numbers belong to one question at a time: the one in focus, else the first open one.
+// One key an answer. Numbers belong to one question at a time: the one in focus, else the first open one. Keys are
+// known by their place on the keyboard, so that they work while Hangul is typed; they can be switched off.
 "use strict";
 window.deadpan = window.deadpan || {};
 (() => {
-  const form = document.getElementById("answers");
-  const keys = document.getElementById("keys");
-  const boxes = () => [...form.querySelectorAll(".question:not([hidden])")].filter((box) => box.querySelector("input[type=radio]"));
-  let chosen = null;
+  const settings = `deadpan:keys:${document.body.dataset.who}`;
+  const form = () => document.getElementById("answers");
+  const dialog = () => document.getElementById("keys");
+  const boxes = () => [...form().querySelectorAll(".question:not([hidden])")].filter((box) => box.querySelector("input[type=radio]"));
+  let wanted = { keys: true, advance: true };
+  try { wanted = { ...wanted, ...JSON.parse(localStorage.getItem(settings) || "{}") }; } catch { /* as it is */ }
 
   function active() {
     const all = boxes();
     const focused = document.activeElement && document.activeElement.closest ? document.activeElement.closest(".question") : null;
-    if (focused && all.includes(focused) && focused.contains(document.activeElement) && chosen === focused) return focused;
-    if (chosen && all.includes(chosen)) return chosen;
+    if (focused && all.includes(focused)) return focused;
     return all.find((box) => !box.querySelector("input:checked")) || all[all.length - 1];
   }
   deadpan.number = () => {
     const now = active();
-    for (const box of form.querySelectorAll(".question")) {
+    for (const box of form().querySelectorAll(".question")) {
       let number = 0;
       for (const choice of box.querySelectorAll(".choice:not([hidden])")) {
         number += 1;
-        choice.querySelector("kbd").textContent = box === now ? String(number) : "";
+        choice.querySelector("kbd").textContent = box === now && wanted.keys ? String(number) : "";
       }
     }
   };
-
-  function step(by) {
-    const all = boxes();
-    chosen = all[Math.max(0, Math.min(all.length - 1, all.indexOf(active()) + by))];
-    (chosen.querySelector("input:checked") || chosen.querySelector(".choice:not([hidden]) input")).focus();
-    deadpan.number();
-  }
   function pick(number) {
     const box = active();
     const choices = box ? [...box.querySelectorAll(".choice:not([hidden]) input")] : [];
     if (number > choices.length) return;
     choices[number - 1].checked = true;
-    chosen = null;
+    if (document.activeElement && document.activeElement.blur) document.activeElement.blur();
     choices[number - 1].dispatchEvent(new Event("change", { bubbles: true }));
     deadpan.number();
+    if (wanted.advance && deadpan.complete()) deadpan.forward();
+  }
+  const click = (id) => { const found = document.getElementById(id); if (found) found.click(); };
+
+  function pressed(event) {
+    // A key that is held down is one answer, not one for every item that follows.
+    if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+    if (event.target.matches("textarea, input:not([type=radio]), select")) return;
+    const onControl = event.target.matches("a, button, summary, input");
+    const digit = /^(?:Digit|Numpad)([1-9])$/.exec(event.code);
+    let act = null;
+    if (event.key === "Enter" && !event.target.matches("a, button, summary")) act = () => deadpan.forward();
+    else if (!onControl && event.key === "ArrowRight") act = () => deadpan.forward();
+    else if (!onControl && event.key === "ArrowLeft") act = () => click("previous");
+    else if (wanted.keys && digit && !event.shiftKey) act = () => pick(Number(digit[1]));
+    else if (wanted.keys && event.code === "KeyU") act = () => click("undo");
+    else if (wanted.keys && event.code === "KeyS") act = () => click("skip-open");
+    else if (wanted.keys && event.code === "KeyF") act = () => click("flag-open");
+    else if (wanted.keys && event.code === "KeyC") act = () => { const area = form().querySelector("textarea"); if (area) area.focus(); };
+    else if (wanted.keys && (event.key === "?" || (event.code === "Slash" && event.shiftKey))) act = () => dialog().showModal();
+    if (!act) return;
+    event.preventDefault();
+    act();
   }
 
-  addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || keys.open) return;
-    const writing = event.target.matches("textarea, input:not([type=radio]), select");
-    if (writing) return;
-    const onControl = event.target.matches("a, button, summary");
-    const act = {
-      ArrowRight: () => deadpan.forward(),
-      ArrowLeft: () => { const back = document.getElementById("previous"); if (back) back.click(); },
-      ArrowDown: () => step(1),
-      ArrowUp: () => step(-1),
-      u: () => document.getElementById("undo").click(),
-      "?": () => keys.showModal(),
-    };
-    if (event.key === "Enter" && !onControl) act.Enter = act.ArrowRight;
-    if (/^[1-9]$/.test(event.key)) act[event.key] = () => pick(Number(event.key));
-    if (!act[event.key]) return;
-    event.preventDefault();
-    act[event.key]();
-  });
-  document.getElementById("help").addEventListener("click", () => keys.showModal());
-  deadpan.number();
+  // Called for every item. Keys count from the first call on: before it, nothing would save what they choose.
+  deadpan.beginKeys = () => {
+    addEventListener("keydown", pressed);  // the same listener again is added once
+    document.getElementById("help").addEventListener("click", () => dialog().showModal());
+    for (const name of ["keys", "advance"]) {
+      const box = document.getElementById(`use-${name}`);
+      box.checked = wanted[name];
+      box.addEventListener("change", () => {
+        wanted[name] = box.checked;
+        try { localStorage.setItem(settings, JSON.stringify(wanted)); } catch { /* for this page only */ }
+        deadpan.number();
+      });
+    }
+    for (const opener of document.querySelectorAll("[data-opens]")) {
+      opener.addEventListener("click", () => document.getElementById(opener.dataset.opens).showModal());
+    }
+    form().addEventListener("focusin", () => deadpan.number());
+    deadpan.number();
+  };
 })();

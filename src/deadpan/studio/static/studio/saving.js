@@ -1,138 +1,125 @@
-// Every answer is sent when it is given. What the server has not acknowledged is kept here and sent again,
-// under the same key, so that it arrives once.
+// Every answer is sent when it is given. What the server has not acknowledged is kept here, under this person's
+// own name, and sent again under the same key, so that it arrives once. One that is refused never holds up others.
 "use strict";
 window.deadpan = window.deadpan || {};
 (() => {
-  const form = document.getElementById("answers");
+  const { who, study } = document.body.dataset;
+  // One entry an answer: two windows that wrote one list would overwrite each other's.
+  const store = `deadpan:unsent:${who}:${study}:`;
   const state = document.getElementById("state");
-  const token = form.querySelector("[name=csrfmiddlewaretoken]").value;
-  const store = "deadpan:unsent:" + form.dataset.study;
-  const forward = document.getElementById("forward");
+  // Looked up each time: the next item brings a notice of its own.
+  const notice = () => document.getElementById("notice");
+  let memory = [];
   let sending = null;
   let wait = 1000;
-  let leaving = false;
 
-  function show(what) {
+  function show(what, count) {
     state.dataset.now = what;
-    state.textContent = state.dataset[what] || "";
+    state.textContent = (state.dataset[what] || "").replace("{n}", String(count || ""));
   }
-  function unsent() {
-    try { return JSON.parse(localStorage.getItem(store) || "[]"); } catch { return memory; }
+  function stored() {
+    try {
+      return Object.keys(localStorage).filter((key) => key.startsWith(store)).map((key) => JSON.parse(localStorage.getItem(key)));
+    } catch { return []; }
   }
-  let memory = [];
-  function keep(list) {
-    memory = list;
-    try { localStorage.setItem(store, JSON.stringify(list)); } catch { /* private mode: kept in memory */ }
+  const unsent = () => [...stored(), ...memory].filter(Boolean).sort((one, other) => one.at - other.at);
+  function keep(save) {
+    try { localStorage.setItem(store + save.key, JSON.stringify(save)); } catch { memory.push(save); /* private mode, or full */ }
+  }
+  function forget(save) {
+    memory = memory.filter((other) => other.key !== save.key);
+    try { localStorage.removeItem(store + save.key); } catch { /* it was in memory only */ }
   }
   function newKey() {
     const bytes = crypto.getRandomValues(new Uint8Array(16));
     return Array.from(bytes, (b) => b.toString(16).padStart(2, "0")).join("");
   }
+  function say(text, link) {
+    const place = notice();
+    place.textContent = text;
+    if (link) {
+      const anchor = document.createElement("a");
+      anchor.href = link;
+      anchor.textContent = place.dataset.login;
+      place.append(" ", anchor);
+    }
+    place.hidden = !text;
+  }
+  deadpan.say = say;
 
   async function post(save) {
     const response = await fetch(save.url, {
       method: "POST",
-      headers: { "Content-Type": "application/json", "X-CSRFToken": token },
+      keepalive: true,  // arrives although the window is closed
+      headers: { "Content-Type": "application/json", "X-CSRFToken": document.querySelector("[name=csrfmiddlewaretoken]").value },
       body: JSON.stringify({ answers: save.answers, seconds: save.seconds, key: save.key }),
     });
-    if (response.status === 400 || response.status === 404) return { refused: true };
-    if (!response.ok || response.redirected) throw new Error("not acknowledged");
+    if (response.status === 401 || response.status === 403 || response.redirected) return { expired: true };
+    if (response.status === 400 || response.status === 404 || response.status === 413) {
+      const said = await response.json().catch(() => ({}));
+      return { refused: said.error || true };
+    }
+    if (!response.ok) return { broken: true };
     return response.json();
   }
 
-  async function flush() {
-    if (sending) return sending;
-    sending = (async () => {
-      let refused = false;
-      while (unsent().length) {
-        const save = unsent()[0];
-        show("saving");
-        let answer;
-        try {
-          answer = await post(save);
-        } catch {
-          show("offline");
-          setTimeout(flush, wait);
-          wait = Math.min(wait * 2, 30000);
-          return false;
-        }
-        wait = 1000;
-        refused = refused || Boolean(answer.refused);
-        if (save.url === form.getAttribute("action") && answer.saved) form.dataset.complete = answer.complete ? "yes" : "no";
-        keep(unsent().filter((other) => other.key !== save.key));
+  // Send everything there is. True: all of it is acknowledged; false: something is kept or was refused.
+  async function round() {
+    let refused = "";
+    let broken = 0;
+    for (const save of unsent()) {
+      show("saving");
+      let answer;
+      try { answer = await post(save); } catch {
+        show("offline", unsent().length);
+        setTimeout(flush, wait);
+        wait = Math.min(wait * 2, 30000);
+        return false;
       }
-      show(refused ? "refused" : "saved");
-      return !refused;
-    })();
-    const result = await sending;
-    sending = null;
+      if (answer.expired) {
+        show("offline", unsent().length);
+        // A guest has no password, but a link of their own.
+        say(notice().dataset.expired, notice().dataset.back || `/login?next=${encodeURIComponent(location.pathname)}`);
+        return false;
+      }
+      if (answer.broken) { broken += 1; continue; }
+      if (answer.refused) refused = answer.refused === true ? state.dataset.refused : answer.refused;
+      forget(save);
+    }
+    if (broken) {
+      show("offline", broken);
+      setTimeout(flush, wait);
+      wait = Math.min(wait * 2, 30000);
+      return false;
+    }
+    wait = 1000;
+    show(refused ? "refused" : "saved");
+    if (refused) say(refused);
+    return !refused;
+  }
+  async function flush() {
+    if (!sending) {
+      sending = (async () => {
+        let done = await round();
+        while (done && unsent().length) done = await round();
+        return done;
+      })();
+    }
+    const mine = sending;
+    const result = await mine;
+    if (sending === mine) sending = null;  // a later one may have begun
     return result;
   }
-
-  function send(answers) {
-    const save = { url: form.getAttribute("action"), answers, seconds: deadpan.takeSeconds(), key: newKey() };
-    keep([...unsent(), save]);
+  deadpan.flush = flush;
+  let last = 0;
+  deadpan.send = (url, answers) => {
+    last = Math.max(Date.now(), last + 1);
+    keep({ url, answers, seconds: deadpan.takeSeconds(), key: newKey(), at: last });
     return flush();
-  }
-
-  function value(name) {
-    const chosen = form.querySelector(`input[name="q.${CSS.escape(name)}"]:checked`);
-    return chosen ? chosen.value : "";
-  }
-  // Questions that depend on another come and go with its answer, and so do single answers.
-  function arrange() {
-    for (const box of form.querySelectorAll("[data-after]")) {
-      const given = value(box.dataset.after);
-      box.hidden = !box.dataset.when.split("|").includes(given);
-      for (const choice of box.querySelectorAll(".choice[data-when]")) {
-        choice.hidden = !choice.dataset.when.split("|").includes(given);
-        if (choice.hidden || box.hidden) choice.querySelector("input").checked = false;
-      }
-    }
-    if (deadpan.number) deadpan.number();
-  }
-  function complete() {
-    return [...form.querySelectorAll(".question[data-required]:not([hidden])")].every((box) => box.querySelector("input:checked"));
-  }
-
-  form.addEventListener("change", (event) => {
-    const field = event.target;
-    if (!field.name || !field.name.startsWith("q.")) return;
-    arrange();
-    send({ [field.name.slice(2)]: field.value });
-  });
-  let typing;
-  for (const area of form.querySelectorAll("textarea")) {
-    area.addEventListener("input", () => {
-      clearTimeout(typing);
-      typing = setTimeout(() => area.dispatchEvent(new Event("change", { bubbles: true })), 800);
-    });
-  }
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    deadpan.forward();
-  });
-  deadpan.forward = async () => {
-    if (leaving) return;
-    if (!complete()) {
-      const open = [...form.querySelectorAll(".question[data-required]:not([hidden])")].find((box) => !box.querySelector("input:checked"));
-      if (open) open.querySelector(".choice:not([hidden]) input").focus();
-      return;
-    }
-    clearTimeout(typing);
-    const comment = form.querySelector("textarea");
-    if (comment && comment.value !== comment.defaultValue) {
-      comment.defaultValue = comment.value;
-      send({ [comment.name.slice(2)]: comment.value });
-    }
-    leaving = true;
-    const sent = await flush();
-    leaving = false;
-    if (sent) location.assign(form.dataset.next);
   };
+  deadpan.unsent = unsent;
 
   addEventListener("online", flush);
   addEventListener("beforeunload", (event) => { if (unsent().length && state.dataset.now === "offline") event.preventDefault(); });
-  arrange();
   if (unsent().length) flush();
 })();

@@ -1,0 +1,1 @@
+"""The web application: addresses, pages, settings, security and the server."""

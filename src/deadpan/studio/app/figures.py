@@ -1,0 +1,177 @@
+"""The figures of a dashboard: computed outside the requests, kept until the journal has another entry."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any
+
+from django.db import DatabaseError, IntegrityError, transaction
+from django.template.loader import render_to_string
+from django.utils import timezone, translation
+from django.utils.safestring import mark_safe
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from deadpan.page import Cell, Table
+from deadpan.studio.models import StoredFigures, StoredJudgment
+from deadpan.studio.people.invites import GUEST
+from deadpan.studio.people.qualification import applicants, has_round
+from deadpan.studio.records.figures.cases import refresh_cases
+from deadpan.studio.records.figures.pay import pay_rule
+from deadpan.studio.records.figures.progress import StudyProgress, Worker, study_progress
+from deadpan.studio.records.figures.results import report, study_agreement
+from deadpan.studio.records.studies import lock_study, settings_of
+
+WORKER = "DEADPAN_STUDIO_WORKER"
+"""Set by the server that started a worker; without one, a request computes the figures itself."""
+WATCHED = timedelta(seconds=60)
+"""Figures that somebody looked at within this time are kept up to date."""
+LATE = timedelta(minutes=2)
+SHARE = 10
+"""Computing takes at most one part in this many of a processor's time."""
+SHOWN = 20
+CHEAP = 0.5
+"""Seconds of figures that a request may compute itself, so that a small study's are always current."""
+LARGE = 2000
+"""Items of a study whose figures no request computes, if there is a worker."""
+NAMES = {
+    "raw": gettext_lazy("plain agreement"),
+    "cohen": gettext_lazy("Cohen's kappa, mean of pairs"),
+    "fleiss": gettext_lazy("Fleiss' kappa"),
+    "alpha": gettext_lazy("Krippendorff's alpha"),
+    "ac1": gettext_lazy("Gwet's AC1"),
+}
+
+
+def stamp_of(study: Any) -> str:
+    """Return a word that changes with every entry of the journal and every change among people."""
+    last = StoredJudgment.objects.filter(study=study).order_by("-id").values_list("id", flat=True).first()
+    parts = (
+        last,
+        study.title,
+        sorted(study.settings.items(), key=str),
+        study.main_items,
+        list(study.members.order_by("id").values_list("id", "state")),
+        study.submissions.order_by("-id").values_list("id", flat=True).first(),
+        study.tombstones.count(),
+    )
+    return hashlib.sha256(repr(parts).encode("utf-8", "replace")).hexdigest()
+
+
+def figures_page(study: Any) -> Any:
+    """Return the figures as HTML: the latest there are, or computed now if nobody else does it."""
+    now, language = timezone.now(), (translation.get_language() or "en")[:10]
+    row = StoredFigures.objects.filter(study=study, language=language).first()
+    if row is not None:
+        if now - row.wanted_at > timedelta(seconds=5):
+            with suppress(DatabaseError):  # somebody else writes for long: the page needs no write
+                StoredFigures.objects.filter(pk=row.pk).update(wanted_at=now)
+        if row.stamp and row.seconds < CHEAP and row.stamp != stamp_of(study):
+            return mark_safe(compute_figures(study, language))
+        patience = LATE + timedelta(seconds=SHARE * row.seconds)
+        waiting = not row.stamp and now - row.computed_at < 5 * LATE
+        served = waiting or (os.environ.get(WORKER) == "1" and now - row.computed_at < patience)
+        if served or row.stamp == stamp_of(study):
+            return mark_safe(row.page)
+    if os.environ.get(WORKER) == "1" and study.main_items > LARGE:
+        # The worker has them in a while; a request that computed them would keep everybody waiting.
+        if row is not None:
+            return mark_safe(row.page)
+        page = render_to_string("studio/dashboard_soon.html", {"study": study})
+        values = {"stamp": "", "page": page, "computed_at": now - LATE}
+        StoredFigures.objects.get_or_create(study=study, language=language, defaults=values)
+        return mark_safe(page)
+    return mark_safe(compute_figures(study, language))
+
+
+def compute_figures(study: Any, language: str) -> str:
+    """Compute the figures of a study in one language, and keep them."""
+    began, stamp, gone = time.monotonic(), stamp_of(study), study.tombstones.count()
+    refresh_cases(study)
+    with translation.override(language):
+        page: str = render_to_string("studio/dashboard_live.html", _figures(study))
+    values = {
+        "stamp": stamp,
+        "page": page,
+        "seconds": time.monotonic() - began,
+        "computed_at": timezone.now(),
+    }
+    with suppress(IntegrityError), transaction.atomic():  # another request was faster
+        lock_study(study.pk)
+        # Somebody who withdrew meanwhile may be named on the page: it is shown once more, and not kept.
+        if study.tombstones.count() == gone:
+            StoredFigures.objects.update_or_create(study=study, language=language, defaults=values)
+    return page
+
+
+def refresh_watched() -> int:
+    """Compute the figures that somebody looks at and that are out of date; return how many."""
+    now = timezone.now()
+    done = 0
+    for row in StoredFigures.objects.filter(wanted_at__gt=now - WATCHED).select_related("study"):
+        rested = timezone.now() - row.computed_at > timedelta(seconds=max(4.0, SHARE * row.seconds))
+        if rested and row.stamp != stamp_of(row.study):
+            compute_figures(row.study, row.language)
+            done += 1
+    return done
+
+
+def _figures(study: Any) -> dict[str, Any]:
+    now = timezone.now()
+    counted = study_progress(study, now)
+    cases = study.cases.select_related("item").order_by("decided", "share", "item_id")
+    return {
+        "study": study,
+        "agreement": _agreement(study),
+        "sections": report(study),
+        "split": cases[:SHOWN],
+        "split_count": study.cases.count(),
+        "progress": counted,
+        "people": _people(counted),
+        "applicants": applicants(study) if has_round(study) else [],
+        "at": now,
+        "numeric": [_("hours"), _("owed"), _("checks passed"), _("share")],
+        "rule": pay_rule(settings_of(study)),
+    }
+
+
+def _agreement(study: Any) -> list[tuple[str, Table]]:
+    """Return one table per question."""
+    return [
+        (
+            question,
+            Table(
+                (_("coefficient"), _("value")),
+                tuple((str(NAMES[name]), value) for name, value in found.items()),
+            ),
+        )
+        for question, found in study_agreement(study).items()
+    ]
+
+
+def _called(worker: Worker) -> str:
+    """Return the name of an account; a guest's is random, so the pseudonym, which exports have too."""
+    if worker.name.startswith(GUEST):
+        return f"{_('guest')} {worker.pseudonym}"
+    return worker.name or worker.pseudonym
+
+
+def _people(counted: StudyProgress) -> Table:
+    rows: list[tuple[Cell, ...]] = [
+        (
+            _called(worker),
+            _(worker.role),
+            _(worker.state),
+            worker.done,
+            f"{worker.hours:.2f}",
+            f"{worker.owed:.2f} {counted.currency}".strip() if worker.owed is not None else None,
+            f"{worker.checks_passed} / {worker.checks}" if worker.checks else None,
+        )
+        for worker in counted.workers[:100]
+    ]
+    head = (_("name"), _("role"), _("state"), _("done"), _("hours"), _("owed"), _("checks passed"))
+    return Table(head, tuple(rows))

@@ -1,0 +1,216 @@
+"""Forms of the study leader: a new study, and settings typed as the protocol declares them."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, Literal, Union, get_args, get_origin
+
+from django import forms
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from deadpan.errors import ConfigError
+from deadpan.fields import field_types
+from deadpan.formats.study import settings_type, typed_settings
+from deadpan.formats.study_settings import LARGEST, LIMITS
+from deadpan.studio.life.steering import FIXED
+from deadpan.studio.models import StoredStudy
+from deadpan.studio.people.facts import GENDERS, country_choices
+from deadpan.studio.protocols import PROTOCOLS
+from deadpan.studio.records.creation import SLUG
+
+SMALLEST = {"abandon_minutes": 1}
+ADDRESSES = ("http://", "https://")
+LONG = ("consent", "instructions", "guideline")
+LANGUAGES = (("en", "English"), ("ko", "한국어"))
+SAID = {
+    "title": _("Title people see"),
+    "language": _("Language of the texts"),
+    "threshold": _("Share of matches that is proposed for admission"),
+    "overlap": _("Share of items that get all raters"),
+    "rate": _("Pay per hour"),
+    "currency": _("Currency"),
+    "abandon_minutes": _("Minutes after which an open item goes back"),
+    "attention_every": _("One attention check after this many items; 0: none"),
+    "consent": _("Consent text, instead of the protocol's own"),
+    "instructions": _("Text of the first page, instead of the protocol's own"),
+    "guideline": _("Guideline in Markdown"),
+    "contact": _("Contact for questions"),
+    "per_person": _("Items per person at most; 0: no limit"),
+    "per_group": _("Raters per item of each group, as expert=1, crowd=2"),
+    "completion_code": _("Completion code of the platform"),
+    "completion_url": _("Address of the platform to return to when done"),
+    "screenout_url": _("Address of the platform for who cannot take part"),
+    "context": _("Context that is shown"),
+    "agreement_threshold": _("Share of right answers below which an item is listed"),
+    "hours": _("A post is at least this many hours old"),
+    "followers": _("An account has at most this many followers"),
+    "words": _("A post has at least this many words"),
+    "minutes": _("A survey takes at least this many minutes"),
+    "crowd": _("Ask for the platform's id"),
+    "qualification": _("Items in the qualification round"),
+    "question": _("Name of the question"),
+    "public_try": _("Let anybody try ten items, without an account"),
+}
+
+
+LATER_FIXED = ("qualification", "overlap", "country", "gender")
+
+
+class NewStudyForm(forms.Form):
+    """Name and protocol of a study, and the file of its items."""
+
+    protocol = forms.ChoiceField(label=_("Protocol"))
+    name = forms.CharField(label=_("Name in the address: small letters, digits, hyphens"), max_length=59)
+    title = forms.CharField(label=_("Title people see"), max_length=200)
+    language = forms.ChoiceField(label=_("Language of the texts"), choices=LANGUAGES)
+    raters = forms.IntegerField(label=_("People per item"), min_value=1, max_value=1000, initial=3)
+    file = forms.FileField(
+        label=_("Items: CSV, Excel, JSONL, Label Studio JSON, or a zipped study folder; a survey needs none"),
+        required=False,
+    )
+    qualification = forms.IntegerField(
+        label=_("Items in the qualification round; empty: the protocol decides, 0: none"),
+        required=False,
+        min_value=0,
+        max_value=10_000,
+    )
+    overlap = forms.FloatField(
+        label=_("Share of items that get all raters; empty: all of them"),
+        required=False,
+        min_value=0,
+        max_value=1,
+    )
+    country = forms.ChoiceField(
+        label=_("Only people who live in this country"), required=False, choices=country_choices
+    )
+    gender = forms.ChoiceField(
+        label=_("Only people of this gender"), required=False, choices=[("", ""), *GENDERS]
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["country"].choices = [("", ""), *country_choices()[1:]]
+        self.fields["protocol"].choices = [
+            (name, f"{name}: {PROTOCOLS.load(name).summary}") for name in sorted(PROTOCOLS)
+        ]
+
+    def needed(self) -> list[Any]:
+        """Return the fields that every study has."""
+        return [field for field in self if field.name not in LATER_FIXED]
+
+    def fixed(self) -> list[Any]:
+        """Return the fields that can be left empty, and that stay as they are once the study is made."""
+        return [self[name] for name in LATER_FIXED]
+
+    def settings(self) -> dict[str, Any]:
+        """Return what was chosen of these as settings."""
+        told = self.cleaned_data
+        match = {name: told[name] for name in ("country", "gender") if told[name]}
+        chosen = {name: told[name] for name in ("qualification", "overlap") if told[name] is not None}
+        return {**chosen, **({"match": match} if match else {})}
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        if not SLUG.fullmatch(name):
+            raise forms.ValidationError(gettext("Use small letters, digits and hyphens."))
+        if StoredStudy.objects.filter(slug=name).exists():
+            raise forms.ValidationError(gettext("There is a study of this name. Choose another."))
+        return name
+
+    def clean(self) -> dict[str, Any]:
+        """Require a file unless the protocol is a survey."""
+        cleaned: dict[str, Any] = super().clean() or {}
+        protocol = cleaned.get("protocol")
+        if protocol and not PROTOCOLS.load(protocol).survey and not cleaned.get("file"):
+            self.add_error("file", gettext("This protocol needs items: choose a file."))
+        return cleaned
+
+
+class SettingsForm(forms.Form):
+    """The settings of a study, one field each, of the type the protocol declares."""
+
+    title = forms.CharField(label=_("Title people see"), max_length=200)
+    language = forms.ChoiceField(label=_("Language of the texts"), choices=LANGUAGES)
+
+    def __init__(self, study: Any, data: Any = None) -> None:
+        self.study = study
+        kind = settings_type(study.protocol)
+        hints = field_types(kind)
+        names = [f.name for f in fields(kind) if f.name not in FIXED]
+        initial = {"title": study.title, "language": study.language}
+        for one in fields(kind):
+            default = one.default if one.default_factory is not dict else {}
+            initial[one.name] = _shown(study.settings.get(one.name, default))
+        super().__init__(data, initial=initial)
+        for name in names:
+            self.fields[name] = _field(name, hints[name])
+
+    def clean(self) -> dict[str, Any]:
+        """Check each value against the protocol's type by itself, so that an error stands at its field."""
+        cleaned: dict[str, Any] = super().clean() or {}
+        self.settings: dict[str, Any] = {}
+        for name, value in list(cleaned.items()):
+            if name in ("title", "language"):
+                continue
+            try:
+                typed_settings(self.study.protocol, {name: value})
+                self.settings[name] = value
+            except ConfigError as bad:
+                self.add_error(name, str(bad).removeprefix("settings: "))
+        return cleaned
+
+
+def _shown(value: Any) -> Any:
+    """Return a setting as its field shows it."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}={part}" for key, part in value.items())
+    return "" if value is None or str(value).startswith("<dataclasses") else value
+
+
+class NumberTable(forms.CharField):
+    """A table of names and whole numbers, written as a=1, b=2."""
+
+    def clean(self, value: Any) -> dict[str, int]:
+        """Return the table."""
+        text = super().clean(value)
+        table = {}
+        for part in filter(None, (part.strip() for part in text.split(","))):
+            name, mark, number = part.partition("=")
+            if not mark or not number.strip().isdecimal() or len(number.strip()) > 6:
+                raise forms.ValidationError(gettext("Write it as expert=1, crowd=2."))
+            table[name.strip()] = int(number)
+        return table
+
+
+def _field(name: str, hint: Any) -> forms.Field:
+    """Return the form field of a type; one that may be empty is not required."""
+    label = SAID.get(name, name)
+    optional = get_origin(hint) in (Union, types.UnionType) and type(None) in get_args(hint)
+    kind = next(part for part in get_args(hint) if part is not type(None)) if optional else hint
+    if get_origin(kind) is Literal:
+        return forms.ChoiceField(label=label, choices=[(part, _(part)) for part in get_args(kind)])
+    if kind is bool:
+        return forms.BooleanField(label=label, required=False)
+    if kind is int:
+        return forms.IntegerField(label=label, required=not optional, **_limits(name))
+    if kind is float:
+        return forms.FloatField(label=label, required=not optional, **_limits(name))
+    if isinstance(get_origin(kind), type) and issubclass(get_origin(kind), Mapping):
+        return NumberTable(label=label, required=False, max_length=500)
+    widget = forms.Textarea(attrs={"rows": 6}) if name in LONG else forms.TextInput()
+    limit = 20_000 if name in LONG else 500
+    checks = [_check_address] if name.endswith("_url") else []
+    return forms.CharField(label=label, required=False, max_length=limit, widget=widget, validators=checks)
+
+
+def _limits(name: str) -> dict[str, int]:
+    """Return the limits of a number, so that the form says them in the reader's language."""
+    return {"min_value": SMALLEST.get(name, 0), "max_value": LIMITS.get(name, LARGEST)}
+
+
+def _check_address(value: str) -> None:
+    if not value.startswith(ADDRESSES):
+        raise forms.ValidationError(gettext("A link begins with https://"))

@@ -1,0 +1,1 @@
+"""People in a study: invitations, qualification, assignments and withdrawal."""

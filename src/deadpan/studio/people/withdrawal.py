@@ -1,0 +1,133 @@
+"""Consent and withdrawal: the code that only the participant has, and what it erases."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db import DatabaseError, connection, transaction
+from django.db.models import F
+
+from deadpan.studio.app.security import digest
+from deadpan.studio.models import (
+    DONE,
+    Assignment,
+    Event,
+    Identity,
+    Member,
+    Person,
+    StoredFigures,
+    StoredItem,
+    StoredJudgment,
+    StoredSubmission,
+    Tombstone,
+)
+from deadpan.studio.people.assignment import return_items
+from deadpan.studio.people.tombstones import note_tombstone, tombstone_of
+from deadpan.studio.records.figures.cases import recount_cases
+from deadpan.studio.records.studies import lock_study
+
+ALPHABET = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
+"""Without letters and digits that look alike, because people copy codes by hand."""
+LETTERS = 20
+
+
+def code_for(member: Any) -> str:
+    """Return the member's code, about 99 bits in groups of four.
+
+    It follows from the studio's secret key, so that nothing but its hash is stored and the person can be
+    shown the same code again.
+    """
+    words = f"withdrawal\x1f{member.pk}\x1f{member.pseudonym}"
+    number = int.from_bytes(hmac.digest(settings.SECRET_KEY.encode(), words.encode(), hashlib.sha256), "big")
+    letters = []
+    for _ in range(LETTERS):
+        number, place = divmod(number, len(ALPHABET))
+        letters.append(ALPHABET[place])
+    return "-".join("".join(letters[at : at + 4]) for at in range(0, LETTERS, 4))
+
+
+def plain(code: str) -> str:
+    """Return a typed code in capitals, without hyphens and spaces."""
+    return "".join(letter for letter in code.upper() if letter in ALPHABET)
+
+
+def consent(member: Any, text: str, now: datetime, **facts: str) -> str:
+    """Store the consent and its text, and return the withdrawal code. A code given earlier stays valid."""
+    with transaction.atomic():
+        identity, _ = Identity.objects.get_or_create(member=member)
+        for name, value in {"consent_text": text, **facts}.items():
+            setattr(identity, name, value)
+        identity.withdrawal_hash = identity.withdrawal_hash or digest(plain(code_for(member)))
+        identity.save()
+        if member.consented_at is None:
+            Member.objects.filter(pk=member.pk).update(consented_at=now)
+            member.consented_at = now
+    return shown_code(member)
+
+
+def shown_code(member: Any) -> str:
+    """Return the code to show; empty if the member has one that this studio cannot show again."""
+    stored = Identity.objects.filter(member=member).values_list("withdrawal_hash", flat=True).first()
+    code = code_for(member)
+    return code if stored == digest(plain(code)) else ""
+
+
+def withdraw(code: str, now: datetime) -> bool:
+    """Erase the person behind a code and everything they gave; return False for a wrong code."""
+    if len(plain(code)) != LETTERS:
+        return False
+    found = Identity.objects.filter(withdrawal_hash=digest(plain(code))).select_related("member__study")
+    identity = found.first()
+    if identity is None:
+        return False
+    # On the disk before the rows go: after a crash in between, the next start applies it.
+    note_tombstone(identity.member, now)
+    erase_member(identity.member, now)
+    return True
+
+
+def erase_member(member: Any, now: datetime) -> None:
+    """Erase a member: who they are, their answers, remarks and submissions. An anonymous tombstone stays."""
+    study = member.study
+    with transaction.atomic():
+        lock_study(study.pk)
+        if not Tombstone.objects.filter(study=study, pseudonym=member.pseudonym).exists():
+            Tombstone.objects.create(study=study, created_at=now, **tombstone_of(member))
+            Event.objects.create(study=study, actor=member.pseudonym, what="withdraw", created_at=now)
+        mine = Assignment.objects.filter(member=member)
+        judged = set(StoredJudgment.objects.filter(member=member).values_list("item_id", flat=True))
+        _uncount(mine)
+        return_items(mine)
+        StoredJudgment.objects.filter(member=member).delete()
+        StoredSubmission.objects.filter(member=member).delete()
+        Identity.objects.filter(member=member).delete()
+        mine.delete()
+        person = member.person
+        Member.objects.filter(pk=member.pk).delete()
+        if not person.is_owner and not person.memberships.exists():
+            Person.objects.filter(pk=person.pk).delete()
+        # Pages that were computed before may show the name.
+        StoredFigures.objects.filter(study=study).delete()
+        recount_cases(study, judged)
+    _overwrite()
+
+
+def _uncount(assignments: Any) -> None:
+    """Take the member's finished items out of the items' counts."""
+    finished = assignments.filter(state=DONE).values("item_id")
+    StoredItem.objects.filter(pk__in=finished, finished__gt=0).update(finished=F("finished") - 1)
+
+
+def _overwrite() -> None:
+    """Move SQLite's log into the database, where deleted rows are overwritten with zeros."""
+    if connection.vendor != "sqlite" or connection.in_atomic_block:
+        return
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    except DatabaseError:
+        return  # others are reading: SQLite does it at the next checkpoint

@@ -1,0 +1,1 @@
+"""Figures computed from the answers: progress, agreement, disagreements, pay."""

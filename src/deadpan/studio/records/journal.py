@@ -1,0 +1,218 @@
+"""The append-only journal of judgments. The latest answer to each question counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import IntegrityError, connection, transaction
+from django.db.models import F
+
+from deadpan.errors import DataError
+from deadpan.studio.models import (
+    ATTENTION,
+    DONE,
+    MAIN,
+    OPEN,
+    QUALIFICATION,
+    RETURNED,
+    SKIPPED,
+    Assignment,
+    Member,
+    StoredItem,
+    StoredJudgment,
+)
+from deadpan.studio.protocols.questions import Question
+from deadpan.studio.records.studies import screen_of
+
+LONGEST_KEY = 64
+LOOK_BACK = 200
+PAST = ("question", "answer", "seconds", "key")
+COUNTER = {MAIN: "done", QUALIFICATION: "round_done", ATTENTION: "checks"}
+"""The member's counter of finished items of each kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """The result of a save: current answers, whether the item is complete, whether the save was new."""
+
+    answers: dict[str, str]
+    complete: bool
+    new: bool
+
+
+def order_for(assignment: Any) -> str:
+    """Return the key of the order of options: person and item, so that it is the same on every visit."""
+    return f"{assignment.member_id}:{assignment.item_id}"
+
+
+def questions_of(assignment: Any, study: Any) -> Sequence[Question]:
+    """Return the questions this item asks this person."""
+    return screen_of(assignment.item, study, order_for(assignment)).questions
+
+
+def current(member_id: int, item_pk: int) -> dict[str, str]:
+    """Return the current answers: the last row of each question, without cleared ones."""
+    latest = dict(_rows(member_id, item_pk).values_list("question", "answer"))
+    return {question: answer for question, answer in latest.items() if answer}
+
+
+def _rows(member_id: int, item_pk: int) -> Any:
+    """Return one person's rows of one item, oldest first."""
+    return StoredJudgment.objects.filter(member_id=member_id, item_id=item_pk).order_by("id")
+
+
+def is_complete(questions: Sequence[Question], answers: Mapping[str, str]) -> bool:
+    """Return whether every required question is answered."""
+    return all(answers.get(q.name) for q in questions if q.required and q.asked(answers))
+
+
+def save(
+    assignment: Any, study: Any, answers: Mapping[str, str], *, seconds: float, key: str, now: datetime
+) -> Saved:
+    """Add answers to the journal. A repeated key adds nothing and gets the same result."""
+    if not key or len(key) > LONGEST_KEY:
+        raise DataError("a save needs a key of 1 to 64 characters")
+    questions = questions_of(assignment, study)
+    try:
+        with transaction.atomic():
+            _lock(assignment)
+            # One query for the whole history of the item: people wait for a save.
+            past = list(_rows(assignment.member_id, assignment.item.pk).values_list(*PAST))
+            if any(row[3] == key for row in past):
+                return _as_it_is(assignment, questions)
+            before = {question: answer for question, answer, _, _ in past}
+            rows, after = _rows_for(questions, {q: a for q, a in before.items() if a}, answers)
+            spent = _plausible_seconds(seconds, sum(row[2] for row in past), assignment, now)
+            _write(assignment, study, rows, spent, key, now)
+            complete = is_complete(questions, after)
+            _touch(assignment, complete, now, spent)
+    except IntegrityError:  # the same key from another thread at the same moment: it is saved
+        return _as_it_is(assignment, questions)
+    return Saved(after, complete, True)
+
+
+def _lock(assignment: Any) -> None:
+    """Lock the assignment, so that of two simultaneous saves the later sees the earlier.
+
+    In SQLite writing transactions wait for each other anyway.
+    """
+    held = Assignment.objects.filter(pk=assignment.pk)
+    if connection.features.has_select_for_update:
+        held = held.select_for_update(no_key=True)
+    assignment.state = held.values_list("state", flat=True).get()
+
+
+def _as_it_is(assignment: Any, questions: Sequence[Question]) -> Saved:
+    answers = current(assignment.member_id, assignment.item.pk)
+    return Saved(answers, is_complete(questions, answers), False)
+
+
+def _rows_for(
+    questions: Sequence[Question], before: Mapping[str, str], given: Mapping[str, str]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the rows to add and the answers after them. Answers that no longer apply are cleared."""
+    known = {question.name: question for question in questions}
+    merged = {**before, **given}
+    for name, value in given.items():
+        if name not in known:
+            raise DataError(f"unknown question {name[:40]!r}")
+        if not known[name].asked(merged) and value:
+            raise DataError(f"{name} is not asked here")
+        if not known[name].allows(value, merged):
+            raise DataError(f"{value[:40]!r} is no answer to {name}")
+    rows = dict(given)
+    for name, question in known.items():
+        stale = not question.asked(merged) or not question.allows(merged.get(name, ""), merged)
+        if merged.get(name) and stale:
+            rows[name] = ""
+            merged[name] = ""
+    return rows, {name: value for name, value in merged.items() if value}
+
+
+def _plausible_seconds(seconds: float, spent: float, assignment: Any, now: datetime) -> float:
+    """Return the seconds the browser counted, at most those that passed since the assignment."""
+    told = seconds if 0 < seconds < float("inf") else 0.0
+    left = float((now - assignment.given_at).total_seconds()) - spent
+    return max(0.0, min(told, left))
+
+
+def _write(
+    assignment: Any,
+    study: Any,
+    rows: Mapping[str, str],
+    seconds: float,
+    key: str,
+    now: datetime,
+    source: str = "web",
+) -> None:
+    share = seconds / len(rows) if rows else 0.0
+    StoredJudgment.objects.bulk_create(
+        StoredJudgment(
+            study_id=study.pk,
+            item_id=assignment.item.pk,
+            member_id=assignment.member_id,
+            question=question,
+            answer=answer,
+            seconds=round(share, 3),
+            key=key,
+            source=source,
+            created_at=now,
+        )
+        for question, answer in rows.items()
+    )
+
+
+def _touch(assignment: Any, complete: bool, now: datetime, seconds: float = 0.0) -> None:
+    """Record work on the item and add it up; one that was returned to the pool is assigned again."""
+    before, after = assignment.state, DONE if complete else OPEN
+    step = (after == DONE) - (before == DONE)
+    item = {}
+    if before in (RETURNED, SKIPPED):
+        item["taken"] = F("taken") + 1
+    if step:
+        item["finished"] = F("finished") + step
+    if item:
+        StoredItem.objects.filter(pk=assignment.item.pk).update(**item)
+    mine: dict[str, Any] = {"seconds": F("seconds") + round(seconds, 3)} if seconds else {}
+    if step:
+        counter = COUNTER[assignment.item.kind]
+        mine[counter] = F(counter) + step
+    if mine:
+        Member.objects.filter(pk=assignment.member_id).update(**mine)
+    assignment.state, assignment.touched_at = after, now
+    Assignment.objects.filter(pk=assignment.pk).update(state=after, touched_at=now)
+
+
+def undo(member: Any, study: Any, now: datetime) -> Any:
+    """Undo the last save by adding rows, and return its assignment, or None."""
+    try:
+        return _undo(member, study, now)
+    except IntegrityError:  # pressed twice at the same moment: it is undone, once
+        rows = StoredJudgment.objects.filter(member=member, source="undo").order_by("-id")
+        return Assignment.objects.filter(member=member, item__judgments__in=rows[:1]).first()
+
+
+def _undo(member: Any, study: Any, now: datetime) -> Any:
+    with transaction.atomic():
+        rows = list(StoredJudgment.objects.filter(member=member).order_by("-id")[:LOOK_BACK])
+        undone = {row.key.removeprefix("undo:") for row in rows if row.source == "undo"}
+        last = next((row for row in rows if row.source == "web" and row.key not in undone), None)
+        if last is None:
+            return None
+        assignment = Assignment.objects.select_related("item").get(member=member, item_id=last.item_id)
+        _lock(assignment)
+        batch = StoredJudgment.objects.filter(member=member, key=last.key)
+        first = min(row.pk for row in batch)
+        earlier = dict(
+            StoredJudgment.objects.filter(member=member, item_id=last.item_id, pk__lt=first)
+            .order_by("id")
+            .values_list("question", "answer")
+        )
+        back = {row.question: earlier.get(row.question, "") for row in batch}
+        _write(assignment, study, back, 0.0, f"undo:{last.key}", now, "undo")
+        answers = current(member.pk, assignment.item.pk)
+        _touch(assignment, is_complete(questions_of(assignment, study), answers), now)
+    return assignment
