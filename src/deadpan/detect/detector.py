@@ -1,135 +1,304 @@
-"""A detector as people use it: texts or Examples in, Predictions out, one folder on disk."""
+"""A detector as people use it: texts or Examples in, labels or Predictions out, one folder on disk."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, overload
 
+import numpy as np
+from numpy.typing import NDArray
+
+from deadpan.arguments import check_path
 from deadpan.detect import SYSTEMS
-from deadpan.detect.settings import make
-from deadpan.detect.system import Progress, System
+from deadpan.detect.inputs import BOOLEANS, class_labels, examples_from
+from deadpan.detect.seen import SeenTexts
+from deadpan.detect.settings import make, split_variant
+from deadpan.detect.system import System, labelled
+from deadpan.detect.thresholds import (
+    DEFAULT_THRESHOLD,
+    Threshold,
+    at_threshold,
+    check_threshold,
+    out_of_fold_threshold,
+)
+from deadpan.detect.verdicts import Bands, check_prevalence
 from deadpan.errors import ConfigError, DataError, ModelError
-from deadpan.records import Example, Prediction, Turn
+from deadpan.progress import Progress, silent
+from deadpan.records import Example, Prediction
 from deadpan.storage import digest, read_json, read_manifest, write_json, write_manifest
 
 DEFAULT = "default"
 DEFAULT_FOLDER = Path(__file__).with_name("shipped")
+STUDENT = "student"
+STUDENT_FOLDER = Path(__file__).with_name("shipped_student")
+AUTO = "auto"
+"""The best detector for a text of those that come with the package; for many texts, the default one."""
+SHIPPED = {DEFAULT: DEFAULT_FOLDER, STUDENT: STUDENT_FOLDER, AUTO: DEFAULT_FOLDER}
 
 
 class Detector:
-    """A system by its name, trained or yet to be: `Detector("linear").fit(examples).predict(["Sure."])`.
+    """A system by name, with scikit-learn's conventions: `Detector("linear").fit(texts, labels)`.
 
-    A score above `threshold` is called sarcastic; scores themselves stay what they are.
+    `fit` takes texts and labels, or labelled Examples. `predict` returns labels for texts and Predictions
+    for Examples. A score above `threshold` is labelled sarcastic: a number, or "f1" or "balanced" to have
+    `fit` choose it from out-of-fold scores (5 folds) of the training data, for a target with the share
+    `prevalence` of sarcastic texts if it is known. `threshold_` is the number in use, `classes_` the two
+    labels, `rate_` the sarcastic share of the training data, and `seen_` the training texts, as hashes.
+
+    A detector with `bands`, such as the default one, also answers "cannot tell", and nothing at all in
+    languages it was not trained for: the label is then None, and `raw` of the Prediction says why.
     """
 
-    def __init__(self, system: str = "linear", *, threshold: float = 0.5, **settings: Any) -> None:
-        self.system = SYSTEMS.check(system)
-        self.threshold = threshold
-        self.predictor: System = make(system, settings)
+    _estimator_type = "classifier"
+
+    def __init__(
+        self,
+        system: str = "linear",
+        *,
+        threshold: Threshold = DEFAULT_THRESHOLD,
+        prevalence: float | None = None,
+        **settings: Any,
+    ) -> None:
+        self._configure(system, threshold, prevalence, settings)
+
+    def _configure(
+        self, system: str, threshold: Threshold, prevalence: float | None, settings: Mapping[str, Any]
+    ) -> None:
+        self.system, own = split_variant(system)
+        settings = {**settings, **own}
+        self.threshold = check_threshold(threshold)
+        self.prevalence = None if prevalence is None else check_prevalence(prevalence)
+        self._given = dict(settings)
+        self.predictor: System = make(self.system, settings)
+        self.threshold_ = DEFAULT_THRESHOLD if isinstance(threshold, str) else float(threshold)
+        self.seen_: SeenTexts | None = None
+        self.rate_: float | None = None
+        self.bands: Bands | None = None
+
+    def __repr__(self) -> str:
+        given = "".join(
+            f", {name}={value!r}" for name, value in self.get_params().items() if name != "system"
+        )
+        state = f" trained on {len(self.seen_):,} texts" if self.seen_ is not None else ""
+        return f"<Detector {self.system!r}{given}{state}>"
+
+    # ------------------------------------------------------------ scikit-learn's conventions
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the arguments of the constructor."""
+        known = {} if self.prevalence is None else {"prevalence": self.prevalence}
+        return {"system": self.system, "threshold": self.threshold, **known, **self._given}
+
+    def set_params(self, **params: Any) -> Self:
+        """Change arguments of the constructor; what was learned is forgotten."""
+        merged = {**self.get_params(), **params}
+        self._configure(merged.pop("system"), merged.pop("threshold"), merged.pop("prevalence", None), merged)
+        vars(self).pop("classes_", None)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        """Describe the detector to scikit-learn: a binary classifier of strings."""
+        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type="classifier",
+            target_tags=TargetTags(required=True, one_d_labels=True),
+            classifier_tags=ClassifierTags(multi_class=False),
+            input_tags=InputTags(one_d_array=True, two_d_array=False, string=True),
+        )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self.predictor.is_fitted
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What the system was made with."""
+        """All settings of the system, defaults included."""
         return self.predictor.settings
 
-    def fit(self, examples: Iterable[Example], progress: Progress | None = None) -> Self:
-        """Learn from labelled examples; `progress` hears what is done and how much is left."""
-        if progress is not None:
-            self.predictor.progress = progress
-        self.predictor = self.predictor.fit(list(examples))
+    # ------------------------------------------------------------ training and use
+
+    def fit(
+        self,
+        texts: Iterable[str | Example],
+        labels: Iterable[Any] | None = None,
+        *,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Train on texts and their labels (True or 1 is sarcastic), or on labelled Examples.
+
+        The texts are remembered as hashes, so that `evaluate` can exclude them.
+        """
+        examples, classes = examples_from(texts, labels)
+        self.rate_ = float(labelled(examples)[1].mean())
+        self.predictor = self._make(progress).fit(examples)
+        self.threshold_ = out_of_fold_threshold(
+            lambda: self._make(progress), examples, self.threshold, prevalence=self.prevalence,
+            progress=progress or silent,
+        )  # fmt: skip
+        self.seen_ = SeenTexts.of(self.predictor.influential(examples))
+        self.classes_ = classes
         return self
 
-    def predict(self, texts: Iterable[str | Example], progress: Progress | None = None) -> list[Prediction]:
-        """One prediction a text, in the same order."""
-        self._need_fit()
-        if isinstance(texts, str):  # its letters would be judged one by one
-            raise ConfigError("predict takes a list of texts: put the text in one, as in predict([text])")
+    def _make(self, progress: Progress | None) -> System:
+        system = make(self.system, self._given)
+        if progress is not None:
+            system.progress = progress
+        return system
+
+    @overload
+    def predict(self, texts: Iterable[Example], progress: Progress | None = None) -> list[Prediction]: ...
+    @overload
+    def predict(self, texts: Iterable[str], progress: Progress | None = None) -> NDArray[Any]: ...
+    def predict(
+        self, texts: Iterable[str] | Iterable[Example], progress: Progress | None = None
+    ) -> list[Prediction] | NDArray[Any]:
+        """Return Predictions for Examples, or an array of labels for texts, in the same order.
+
+        Where the answer of a language model could not be parsed, the label in the array is None.
+        """
+        examples, are_texts = self._read(texts)
+        predictions = self._predict(examples, progress)
+        return class_labels(predictions, getattr(self, "classes_", BOOLEANS)) if are_texts else predictions
+
+    def predict_proba(self, texts: Iterable[str] | Iterable[Example]) -> NDArray[np.float64]:
+        """Return the probabilities of sincere and sarcastic, one row per text; NaN where there is none."""
+        examples, _ = self._read(texts)
+        scores = [np.nan if p.score is None else p.score for p in self._predict(examples, None)]
+        sarcastic = np.array(scores, dtype=np.float64)
+        return np.stack([1 - sarcastic, sarcastic], axis=1)
+
+    def score(self, texts: Iterable[str] | Iterable[Example], labels: Iterable[Any] | None = None) -> float:
+        """Return the accuracy on texts and labels, or on labelled Examples."""
+        examples, _ = examples_from(texts, labels)
+        kept, _ = labelled_only(examples)
+        predictions = self._predict(kept, None)
+        return float(np.mean([p.label == e.label for p, e in zip(predictions, kept, strict=True)]))
+
+    def _read(self, texts: Iterable[str] | Iterable[Example]) -> tuple[list[Example], bool]:
+        if not self.predictor.is_fitted:
+            raise ConfigError(f"{self.system} is not trained: fit it first, or load a model")
+        wrong = isinstance(texts, str) or hasattr(texts, "columns") or not isinstance(texts, Iterable)
+        rows: Any = texts if wrong else list(texts)
+        examples, _ = examples_from(rows)
+        return examples, bool(rows) and isinstance(rows[0], str)
+
+    def _predict(self, examples: list[Example], progress: Progress | None) -> list[Prediction]:
         if progress is not None:
             self.predictor.progress = progress
-        examples = [_example(number, text) for number, text in enumerate(texts)]
-        said = self.predictor.predict(examples)
-        return said if self.threshold == 0.5 else at_threshold(said, self.threshold)
+        predictions = self.predictor.predict(examples)
+        if self.bands is not None:
+            return self.bands.judge(examples, predictions)
+        return (
+            predictions
+            if self.threshold_ == DEFAULT_THRESHOLD
+            else at_threshold(predictions, self.threshold_)
+        )
+
+    # ------------------------------------------------------------ files
 
     def save(
         self,
         folder: Path | str,
         *,
-        command: str = "detect save",
+        command: str = "Detector.save",
         about: Mapping[str, Any] | None = None,
         inputs: Iterable[Path] = (),
     ) -> None:
-        """Write the model; nothing in it is code, and the manifest's hashes tell if a file was changed.
+        """Write the model; nothing in it is code, and the manifest's hashes show if a file was changed.
 
-        `about` goes into the manifest's config: what it was trained on.
+        `about` is added to the manifest's config: what it was trained on.
         """
-        self._need_fit()
-        folder = Path(folder)
+        if not self.predictor.is_fitted:
+            raise ConfigError(f"{self.system} is not trained: fit it first")
+        folder = check_path(folder, "the folder")
+        if folder.exists() and not folder.is_dir():
+            raise ConfigError(f"{folder}: is a file; a model is saved to a folder: choose another name")
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "manifest.json").unlink(missing_ok=True)  # a folder half written has none
         self.predictor.save(folder)
-        state = {"system": self.system, "threshold": self.threshold, "settings": self.settings}
+        if self.seen_ is not None:
+            self.seen_.write(folder)
+        state: dict[str, Any] = {
+            "system": self.system, "threshold": self.threshold_, "settings": self.settings,
+            "rate": self.rate_,
+        }  # fmt: skip
+        if self.bands is not None:
+            state["bands"] = self.bands.as_dict()
         write_json(folder / "detector.json", state)
         seed = self.settings.get("seed")
         write_manifest(folder, command=command, config={**state, **(about or {})}, seed=seed, inputs=inputs)
 
+    def export(self, form: str, folder: Path | str) -> Path:
+        """Write the encoder for others: "safetensors" (a Hugging Face folder) or "onnx"."""
+        from deadpan.detect.transformer.export import export_model
+
+        return export_model(self.predictor, form, Path(folder))
+
     @classmethod
     def load(cls, folder: Path | str) -> Self:
-        """Read what `save` wrote, after checking that every file is the one that was written.
+        """Read what `save` wrote, after checking that no file was changed.
 
-        "default" is the detector that comes with the package.
+        Two come with the package: "default", and "student" for English, which needs deadpan[neural] and
+        `deadpan models pull minilm-l6`. "auto" is the default one.
         """
-        folder = DEFAULT_FOLDER if folder == DEFAULT else Path(folder)
-        if not (folder / "detector.json").is_file():
-            raise ModelError(f"{folder}: no detector here; expected the folder a detector was saved to")
-        if not (folder / "manifest.json").is_file():
-            raise ModelError(f"{folder}: has no manifest.json, so it was not saved to its end; train again")
-        for name, facts in read_manifest(folder).files.items():
-            if not (folder / name).is_file() or digest(folder / name) != facts["sha256"]:
-                raise ModelError(
-                    f"{folder / name}: changed or missing since the model was saved; train again"
-                )
+        folder = SHIPPED.get(str(folder), check_path(folder, "the folder"))
+        _check_files(folder)
         state = read_json(folder / "detector.json")
         detector = cls.__new__(cls)
         try:
             detector.system = SYSTEMS.check(state["system"])
-            detector.threshold = float(state["threshold"])
+            detector.threshold = detector.threshold_ = float(state["threshold"])
             detector.predictor = SYSTEMS.load(detector.system).load(folder)
         except (KeyError, TypeError) as bad:
             raise DataError(f"{folder}: not a model of this version ({bad!r}); train again") from None
+        defaults = make(detector.system, {}).settings
+        settings = detector.predictor.settings
+        detector._given = {key: value for key, value in settings.items() if value != defaults.get(key)}
+        detector.prevalence = None
+        detector.rate_ = None if state.get("rate") is None else float(state["rate"])
+        detector.bands = Bands.from_dict(state["bands"]) if "bands" in state else None
+        detector.seen_ = SeenTexts.read(folder)
+        detector.classes_ = BOOLEANS
         return detector
 
-    def _need_fit(self) -> None:
-        """What is learnt ends in an underscore, so a system with none of it has learnt nothing."""
-        if not any(name.endswith("_") for name in vars(self.predictor)):
-            raise ConfigError(f"{self.system} has not learnt anything yet: fit it first, or load a model")
+
+def labelled_only(examples: Iterable[Example]) -> tuple[list[Example], int]:
+    """Return the labelled examples, and how many have no label; none at all is an error."""
+    rows = list(examples)
+    kept = [example for example in rows if example.label is not None]
+    if not kept:
+        raise DataError("nothing to score: no example has a label")
+    return kept, len(rows) - len(kept)
 
 
-def _example(number: int, text: str | Example) -> Example:
-    if isinstance(text, Example):
-        return text
-    if not isinstance(text, str):
-        raise DataError(f"text {number} is {type(text).__name__}: predict takes texts and Examples")
-    return Example(str(number), Turn("", text))
+def _check_files(folder: Path) -> None:
+    if not (folder / "detector.json").is_file():
+        raise ModelError(f"{folder}: no detector here; expected the folder a detector was saved to")
+    if not (folder / "manifest.json").is_file():
+        raise ModelError(f"{folder}: has no manifest.json, so saving was interrupted; train again")
+    for name, facts in read_manifest(folder).files.items():
+        if not (folder / name).is_file() or digest(folder / name) != facts["sha256"]:
+            raise ModelError(f"{folder / name}: changed or missing since the model was saved; train again")
 
 
-def clear(folder: Path) -> None:
-    """Take away the files of a model saved there before: none must stay beside those of another system."""
+def check_model_folder(folder: Path) -> None:
+    """Refuse to write a model into a folder that holds anything but a detector."""
+    if not folder.exists():
+        return
+    if not folder.is_dir() or (any(folder.iterdir()) and not (folder / "detector.json").exists()):
+        raise ConfigError(f"{folder}: holds something that is not a detector; choose another folder")
+
+
+def clear_model_folder(folder: Path) -> None:
+    """Remove the files of the model saved there before, so that none remain beside those of another."""
     if not (folder / "manifest.json").is_file():
         return
     for name in read_manifest(folder).files:
         path = folder / name
         outside = Path(name).is_absolute() or ".." in Path(name).parts
-        if outside or not path.is_file():  # a manifest may come from somebody else
+        if outside or not path.is_file():  # the manifest may come from somewhere else
             continue
         path.unlink()
         if path.parent != folder and not any(path.parent.iterdir()):
             path.parent.rmdir()
-
-
-def at_threshold(predictions: Iterable[Prediction], threshold: float) -> list[Prediction]:
-    """The same scores with labels by another threshold; an answer without a score keeps its label."""
-    return [
-        said if said.score is None else replace(said, label=said.score > threshold) for said in predictions
-    ]

@@ -1,4 +1,4 @@
-"""What moved a score: each word and each turn before it, left out one at a time, for any system at all."""
+"""Explain a score: leave out each word, and each turn before it, one at a time. Works for any system."""
 
 from __future__ import annotations
 
@@ -6,71 +6,191 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 
+from deadpan.detect.influence_chart import influence_chart
+from deadpan.detect.verdicts import Bands
 from deadpan.errors import ConfigError
+from deadpan.formats.labels import CANNOT_TELL
+from deadpan.page import Page, Table
+from deadpan.page.summary import Summary
 from deadpan.records import Example, Prediction, Turn
+from deadpan.results import Result
 
 MOST_WORDS = 200
 FARTHEST = 12.0
+WIDEST = 60
+"""Characters of a turn in a table."""
+SHOWN = 12
+NAMED = 4
+"""Words named on either side in a sentence."""
+NOTICEABLE = 0.1
+"""Log odds from which a word or turn is named in a sentence."""
+STRONG = 0.3
+"""Log odds from which a word that speaks against the answer is named too."""
+FUNCTION_WORDS = """
+a an the and or but of to in on at by for from with as is are was were be been am it its it's i i'm you he
+she we they me my your his her our their this that these those there do does did have has had will would can
+could if than then
+"""
+"""English words that are never named as a reason, since they say nothing to a reader; tables have them."""
+LEAST_SHOWN = 0.01
+GUESS = "a statistical guess"
+LOG_ODDS = (
+    "A push is the change in the log odds of sarcasm when the word, or the turn before, is left out: "
+    "+0.7 doubles the odds, -0.7 halves them. Words work together, so pushes need not add up."
+)
 
 Predict = Callable[[Sequence[Example]], list[Prediction]]
 
 
 @dataclass(frozen=True, slots=True)
 class Influence:
-    """A piece of the text, and how many log odds of sarcasm it adds (below 0: takes away)."""
+    """A piece of the text, and the log odds of sarcasm it adds (below 0: removes)."""
 
     text: str
     push: float
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """A score taken apart. The pieces need not add up: words work together."""
+@dataclass(frozen=True, slots=True, repr=False)
+class Explanation(Result):
+    """A score and the influence of each word and turn on it."""
 
     example: Example
-    label: bool
+    label: bool | None
     score: float
     words: tuple[Influence, ...]
     context: tuple[Influence, ...]
+    model: str = ""
+    note: str = ""
+    bands: Bands | None = None
+
+    def __repr__(self) -> str:
+        return f"<Explanation of {len(self.words)} words: {verdict_name(self.label)}, score {self.score:.2f}>"
+
+    def in_words(self) -> list[str]:
+        """Return the words and turns that moved the score, as sentences for everybody."""
+        lines, unnamed = [], frozenset(FUNCTION_WORDS.split())
+        for turn in sorted(self.context, key=lambda one: -abs(one.push)):
+            if abs(turn.push) >= NOTICEABLE:
+                more = "more" if turn.push > 0 else "less"
+                lines.append(f"What was said before, “{_short(turn.text)}”, makes sarcasm {more} likely.")
+        for side, sign in (("for", 1), ("against", -1)):
+            least = STRONG if self.label is (sign < 0) else NOTICEABLE
+            pushes: dict[str, float] = {}
+            for word in self.words:
+                name = _bare(word.text)
+                if sign * word.push >= least and name.casefold() not in unnamed:
+                    pushes[name] = max(pushes.get(name, 0.0), sign * word.push)
+            named = sorted(pushes, key=lambda name: -pushes[name])[:NAMED]
+            if named:
+                lines.append(f"Words that speak {side} sarcasm: {', '.join(f'“{w}”' for w in named)}.")
+        return lines or ["No single word decides, but how they go together."]
+
+    def strongest(self, most: int = SHOWN, least: float = LEAST_SHOWN) -> list[Influence]:
+        """Return the pieces with the largest pushes."""
+        pieces = [piece for piece in (*self.context, *self.words) if abs(piece.push) >= least]
+        return sorted(pieces, key=lambda piece: -abs(piece.push))[:most]
+
+    def summary(self) -> Summary:
+        """Return the pieces with the largest pushes, the strongest first."""
+        rows = tuple((_short(p.text), f"{p.push:+.2f}", label_name(p.push > 0)) for p in self.strongest())
+        notes = [f"{verdict_name(self.label)}{score_words(self.score, self.bands)}", *self.in_words()]
+        if not rows:
+            notes.append("Leaving out a single word or turn does not change the score.")
+        if self.note:
+            notes.append(self.note)
+        tables = (Table(("left out", "push, log odds", "towards"), rows),) if rows else ()
+        return Summary(tables, tuple(notes))
 
     def as_dict(self) -> dict[str, object]:
-        """For --json."""
+        """Return the score and the push of every word and turn."""
         return {
-            "label": self.label, "score": self.score,
+            "label": self.label, "answer": verdict_name(self.label), "score": self.score,
             "words": [asdict(word) for word in self.words],
             "context": [asdict(turn) for turn in self.context],
+            "model": self.model,
         }  # fmt: skip
 
+    def write_page(self, path: Path) -> None:
+        """Write a page with the conversation, a bar per word, and the numbers."""
+        lead = f"Score {self.score:.2f} by the model {self.model}: {GUESS}."
+        page = Page(f"Why the answer is: {verdict_name(self.label)}", lead)
+        page.conversation(self.example, self.label, note=f"score {self.score:.2f}")
+        for line in self.in_words():
+            page.note(line)
+        pieces = [*self.words, *self.context]
+        rows = tuple((piece.text, piece.push) for piece in pieces)
+        title = "What each word pushes towards, in log odds"
+        chart = influence_chart([(piece.text, piece.push) for piece in pieces])
+        page.figure(chart, title, Table(("left out", "push, log odds"), rows))
+        page.note(LOG_ODDS)
+        page.write(path)
 
-def explain(predict: Predict, example: Example) -> Explanation:
-    """Ask again without each word of the response, and without each turn before it."""
-    pieces = [match.span() for match in re.finditer(r"\S+", example.response.text)]
-    if not pieces:
+
+def explain(
+    predict: Predict, example: Example, *, model: str = "", note: str = "", bands: Bands | None = None
+) -> Explanation:
+    """Predict again without each word of the response, and without each turn before it."""
+    spans = [match.span() for match in re.finditer(r"\S+", example.response.text)]
+    if not spans:
         raise ConfigError("there is no word to explain: give a text")
-    if len(pieces) > MOST_WORDS:
+    if len(spans) > MOST_WORDS:
         raise ConfigError(
-            f"{len(pieces):,} words: an explanation can be read up to {MOST_WORDS}; cut the text"
+            f"{len(spans):,} words: an explanation is readable up to {MOST_WORDS}; shorten the text"
         )
-    text, speaker = example.response.text, example.response.speaker
-    asked = [replace(example, id="whole")]
-    for low, high in pieces:
-        rest = f"{text[:low]}{text[high:]}".strip()
-        asked.append(replace(example, id=f"word-{low}", response=Turn(speaker, rest)))
-    for place in range(len(example.context)):
-        rest_of = (*example.context[:place], *example.context[place + 1 :])
-        asked.append(replace(example, id=f"turn-{place}", context=rest_of))
-    answers = predict(asked)
+    answers = predict(_variants(example, spans))
     whole = answers[0]
-    if whole.score is None or whole.label is None:
-        raise ConfigError("this system's answer could not be read, so there is nothing to explain")
+    if whole.score is None:
+        reason = whole.raw or "the answer of this system could not be parsed"
+        raise ConfigError(f"{reason}: there is nothing to explain")
     full = _log_odds(whole.score)
     pushes = [0.0 if a.score is None else full - _log_odds(a.score) for a in answers[1:]]
-    words = tuple(Influence(text[low:high], push) for (low, high), push in zip(pieces, pushes, strict=False))
+    text = example.response.text
+    words = tuple(Influence(text[low:high], push) for (low, high), push in zip(spans, pushes, strict=False))
     turns = tuple(
-        Influence(turn.text, push) for turn, push in zip(example.context, pushes[len(pieces) :], strict=True)
+        Influence(turn.text, push) for turn, push in zip(example.context, pushes[len(spans) :], strict=True)
     )
-    return Explanation(example, whole.label, whole.score, words, turns)
+    return Explanation(example, whole.label, whole.score, words, turns, model, note, bands)
+
+
+def _variants(example: Example, spans: Sequence[tuple[int, int]]) -> list[Example]:
+    """Return the example whole, without each word, and without each turn."""
+    text, speaker = example.response.text, example.response.speaker
+    variants = [replace(example, id="whole")]
+    for low, high in spans:
+        rest = f"{text[:low]}{text[high:]}".strip()
+        variants.append(replace(example, id=f"word-{low}", response=Turn(speaker, rest)))
+    for place in range(len(example.context)):
+        rest_of = (*example.context[:place], *example.context[place + 1 :])
+        variants.append(replace(example, id=f"turn-{place}", context=rest_of))
+    return variants
+
+
+def score_words(score: float, bands: Bands | None) -> str:
+    """Return what a score means: a share of sarcastic texts belongs to every probability."""
+    if bands is None:
+        return f" (score {score:.2f} from 0 to 1, {GUESS})"
+    return f" ({GUESS}: {score:.0%} probable where {bands.prevalence:.0%} of texts are sarcastic)"
+
+
+def verdict_name(label: bool | None) -> str:
+    """Return the answer as a word; None is "cannot tell"."""
+    return CANNOT_TELL if label is None else "sarcastic" if label else "not sarcastic"
+
+
+def label_name(label: bool) -> str:
+    """Return the label as a word."""
+    return "sarcastic" if label else "sincere"
+
+
+def _bare(text: str) -> str:
+    """Return a word without the punctuation around it; a sign alone stays."""
+    return text.strip(".,;:!?…\"'“”‘’()[]") or text
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= WIDEST else f"{text[: WIDEST - 1]}…"
 
 
 def _log_odds(score: float) -> float:

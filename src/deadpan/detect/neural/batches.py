@@ -1,7 +1,7 @@
-"""Batches of texts of about one length, so that little of a batch is padding.
+"""Batches of texts of similar length, so that there is little padding.
 
-The rows are shuffled, cut into stretches of many batches, and sorted by length within a stretch: an epoch
-stays random, a batch does not. Rows of one sequence can be kept in one batch, for losses over pairs.
+The rows are shuffled, divided into stretches of many batches, and sorted by length within a stretch. Rows of
+one sequence can be kept in one batch, for losses over pairs.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ STRETCH = 50
 
 
 class Texts(Protocol):
-    """Encoded texts, a row each: what the trainer needs to know of them."""
+    """Encoded texts, one row each, as the trainer needs them."""
 
     @property
     def lengths(self) -> NDArray[np.int64]:
@@ -29,13 +29,13 @@ class Texts(Protocol):
         ...
 
     def batch(self, rows: Sequence[int]) -> Mapping[str, Tensor]:
-        """The named arguments of the network for these rows, padded."""
+        """Return the keyword arguments of the network for these rows, padded."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """Encoded texts, what they are, and the sequence of each (empty: none)."""
+    """Encoded texts, their labels, and the sequence of each (empty: none)."""
 
     texts: Texts
     labels: NDArray[np.bool_]
@@ -43,14 +43,14 @@ class Training:
 
 
 def shuffled(lengths: NDArray[np.int64], size: int, seed: int, epoch: int) -> list[list[int]]:
-    """Batches of `size` rows for one epoch; the last of a stretch may be smaller."""
+    """Return batches of `size` rows for one epoch; the last of a stretch may be smaller."""
     return shuffled_units([[row] for row in range(len(lengths))], lengths, size, seed, epoch)
 
 
 def shuffled_units(
     units: Sequence[Sequence[int]], lengths: NDArray[np.int64], size: int, seed: int, epoch: int
 ) -> list[list[int]]:
-    """Batches of about `size` rows that take the rows of a unit together."""
+    """Return batches of about `size` rows that keep the rows of a unit together."""
     random = np.random.default_rng((seed, epoch))
     longest = np.array([max(lengths[row] for row in unit) for unit in units])
     order = random.permutation(len(units))
@@ -67,7 +67,7 @@ def shuffled_units(
 
 
 def sequence_units(sequences: Sequence[str]) -> list[list[int]]:
-    """Rows that share a sequence as one unit; a row without one is a unit of its own."""
+    """Return the rows of each sequence as one unit; a row without a sequence is its own unit."""
     units: dict[str, list[int]] = {}
     for row, sequence in enumerate(sequences):
         units.setdefault(sequence or f"\0{row}", []).append(row)
@@ -75,6 +75,6 @@ def sequence_units(sequences: Sequence[str]) -> list[list[int]]:
 
 
 def by_length(lengths: NDArray[np.int64], size: int) -> list[list[int]]:
-    """Batches of `size` rows for prediction: the longest first, so that memory runs out at once or never."""
+    """Return batches of `size` rows for prediction, the longest first: memory runs out at once or never."""
     order = np.argsort(-lengths, kind="stable").tolist()
     return [order[start : start + size] for start in range(0, len(order), size)]

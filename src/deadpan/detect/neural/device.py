@@ -1,4 +1,4 @@
-"""Where a network runs, and randomness that is an argument."""
+"""The device a network runs on, and its random seed."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ Device = Literal["auto", "cpu", "cuda", "mps"]
 
 
 def find_device(name: Device) -> torch.device:
-    """The device of that name; "auto" takes the fastest there is."""
+    """Return the device of that name; "auto" is the fastest available."""
     library = need("torch", "neural")
     has = {"cuda": library.cuda.is_available(), "mps": library.backends.mps.is_available(), "cpu": True}
     chosen = next(device for device in has if has[device]) if name == "auto" else name
     if not has[chosen]:
-        raise ConfigError(f"device {name!r}: this machine or this torch has none; use auto or cpu")
+        raise ConfigError(f"device {name!r}: not available here; use auto or cpu")
     device: torch.device = library.device(chosen)
     return device
 
 
 @contextmanager
 def seeded(seed: int, device: torch.device) -> Iterator[None]:
-    """torch's random numbers start at `seed` inside and go on outside as if nothing had happened."""
+    """Seed torch inside the block, and restore its random state afterwards."""
     library = need("torch", "neural")
     with library.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         library.manual_seed(seed)

@@ -1,4 +1,4 @@
-"""The part of the training examples that says when to stop."""
+"""The held-out part of the training examples, for early stopping."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from deadpan.records import Example
 from deadpan.splits import split
 
 FEWEST = 20
-"""Examples below which nothing is held out: a handful says nothing, and training needs them all."""
+"""With fewer examples nothing is held out: a handful is too noisy, and training needs them all."""
 
 
 def hold_out(examples: Sequence[Example], share: float, seed: int) -> tuple[list[Example], list[Example]]:
-    """What to train on, and what to watch; the second is empty where nothing can be held out.
+    """Return the examples to train on and those to hold out; the second is empty where none can be.
 
-    Examples that come marked `dev` are that part. Else a share is drawn that no group and no sequence
-    crosses; it is given up if either side would lack a label.
+    Examples of a dev split are held out if there are any. Otherwise a share is drawn that no group and no
+    sequence crosses; nothing is held out if either part would lack a label.
     """
     everything = list(examples)
     if share <= 0 or len(everything) < FEWEST:
@@ -24,7 +24,7 @@ def hold_out(examples: Sequence[Example], share: float, seed: int) -> tuple[list
     watched = [example for example in everything if example.split == "dev"]
     kept = [example for example in everything if example.split != "dev"]
     if not watched or not _has_both(kept):
-        # Ids may repeat across corpora; the place makes them unique and the draw still follows the seed.
+        # Ids may repeat across corpora; the position makes them unique and the draw still follows the seed.
         numbered = [replace(example, id=f"{example.id}\0{at}") for at, example in enumerate(everything)]
         places = {example.id: at for at, example in enumerate(numbered)}
         if _one_cluster(numbered):

@@ -1,4 +1,4 @@
-"""The seven networks, each a few layers put together. All take the same batch and give two logits a row."""
+"""The seven networks, each made of a few layers. All take the same batch and return two logits per row."""
 
 # mypy: disallow-subclassing-any=False
 from __future__ import annotations
@@ -20,7 +20,7 @@ from deadpan.detect.neural.layers.lstm import Lstm
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a network is made of: the word vectors to start from and the sizes of its layers."""
+    """The initial word vectors of a network, and the sizes of its layers."""
 
     start: Tensor
     hidden: int
@@ -31,18 +31,18 @@ class Shape:
 
 
 class Network(nn.Module):
-    """Words to vectors; what is done with them is each network's own."""
+    """Base class: words to vectors; subclasses add the layers above."""
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
         self.embedding = Embedding(shape.start, shape.tune, shape.sparse, shape.dropout)
 
     def forward(self, numbers: Tensor, lengths: Tensor, features: Tensor | None = None) -> Tensor:
-        """Two logits a row."""
+        """Return two logits per row."""
         return self.answer(self.embedding(numbers), lengths, features)
 
     def answer(self, vectors: Tensor, lengths: Tensor, features: Tensor | None) -> Tensor:
-        """The layers above the word vectors."""
+        """Apply the layers above the word vectors."""
         raise TypeError(f"{type(self).__name__} has no layers")
 
 
@@ -59,7 +59,7 @@ class LstmNetwork(Network):
 
 
 class AttentionLstmNetwork(Network):
-    """All states, by how much they matter."""
+    """All states, weighted by attention."""
 
     def __init__(self, shape: Shape) -> None:
         super().__init__(shape)
@@ -87,7 +87,7 @@ class ConvolutionNetwork(Network):
 
 
 class IntraAttentionNetwork(Network):
-    """Words that clash, beside what an LSTM makes of the whole."""
+    """Intra-attention over pairs of words, beside an LSTM."""
 
     def __init__(self, shape: Shape, several: bool) -> None:
         super().__init__(shape)
@@ -104,7 +104,7 @@ class IntraAttentionNetwork(Network):
 
 
 class DenseLstmNetwork(Network):
-    """Four LSTM layers, the average word, and what a lexicon says of the mood."""
+    """Four LSTM layers, the average word vector, and sentiment signals."""
 
     depth = 4
 
@@ -119,22 +119,7 @@ class DenseLstmNetwork(Network):
         return _logits(self.head(torch.cat(parts if features is None else [*parts, features], dim=1)))
 
 
-def build(architecture: str, shape: Shape) -> Network:
-    """The network of a system's name."""
-    builders: dict[str, Any] = {
-        "lstm": LstmNetwork,
-        "att-lstm": AttentionLstmNetwork,
-        "cnn": lambda shape: ConvolutionNetwork(shape, (3,)),
-        "3cnn": lambda shape: ConvolutionNetwork(shape, (3, 4, 5)),
-        "siarn": lambda shape: IntraAttentionNetwork(shape, several=False),
-        "miarn": lambda shape: IntraAttentionNetwork(shape, several=True),
-        "dense-lstm": DenseLstmNetwork,
-    }
-    network: Network = builders[architecture](shape)
-    return network
-
-
 def _logits(answer: Any) -> Tensor:
-    """What calling a module gives, which torch leaves untyped."""
+    """Type the result of calling a module, which torch leaves untyped."""
     logits: Tensor = answer
     return logits

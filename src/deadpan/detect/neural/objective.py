@@ -1,4 +1,4 @@
-"""What training makes small: the cross-entropy of rows and, of pairs, that the right one scores higher."""
+"""Losses: cross-entropy of rows, and a ranking loss of pairs."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from torch.nn import functional
 
 
 def class_weights(labels: NDArray[np.bool_]) -> tuple[float, float]:
-    """Weights that make both labels count the same in sum, one on average."""
+    """Return weights that give both labels the same total weight, 1 on average."""
     sarcastic = float(labels.mean())
     return 0.5 / (1 - sarcastic), 0.5 / sarcastic
 
 
 def row_loss(logits: Tensor, labels: Tensor, weights: Tensor | None) -> Tensor:
-    """Mean cross-entropy; the mean is over rows, not weights, so a batch of one label keeps its size."""
+    """Return the mean cross-entropy, over rows, not weights, so that a batch of one label keeps its scale."""
     loss = functional.cross_entropy(logits, labels, reduction="none")
     return (loss if weights is None else loss * weights[labels]).mean()
 
 
 def pair_loss(logits: Tensor, labels: Tensor, sequences: Sequence[int]) -> Tensor:
-    """Mean of log(1 + exp(m_not - m_sarcastic)) over the pairs of a sequence that differ in label.
+    """Return the mean of log(1 + exp(m_sincere - m_sarcastic)) over the pairs of a sequence.
 
-    m is the margin, the logit of sarcastic less that of not: what a balanced benchmark compares.
+    m is the margin, the logit of sarcastic minus that of sincere: what a balanced benchmark compares.
     """
     codes = torch.tensor(sequences, device=logits.device)
     margins = logits[:, 1] - logits[:, 0]

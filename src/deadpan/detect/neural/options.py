@@ -1,4 +1,4 @@
-"""The settings of a network and of its training. Every one can be given by name to the system."""
+"""Settings of a network and of its training, all keyword arguments of the system."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from typing import Literal
 from deadpan.detect.neural.device import Device
 
 StopOn = Literal["auto", "auc", "f1", "macro_f1", "balanced_accuracy", "pair_accuracy", "loss"]
-"""Score of the held-out part. "auto" is pair accuracy where that part is all pairs, and elsewhere auc, how
-often a sarcastic text scores higher than another, which jumps less on a small part than what is cut at one
-half. Of equals the one with the smaller loss is better."""
+"""Score of the held-out part. "auto" is pair accuracy where that part is all pairs, and otherwise AUC, which
+is less noisy on a small part than scores that depend on a threshold. On a tie the smaller loss wins."""
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
-    """`vectors` is empty (drawn at random), "embedded", or a GloVe or word2vec text file.
+class NeuralOptions:
+    """`vectors` is empty (random), "embedded", or a GloVe or word2vec text file.
 
-    `members` networks are trained and their scores averaged; with `dropout_range` (low, high) each draws
-    its dropout from there. `balance` weighs both labels alike. `pairwise` is the share of the loss that
-    compares the responses of one sequence. `validation` is the share held out to say when to stop.
+    `members` networks are trained and their scores averaged; with `dropout_range` (low, high) each draws its
+    dropout from there. `balance` weights both labels equally. `pairwise` is the share of the loss that
+    compares the responses of one sequence. `validation` is the share held out for early stopping.
     """
 
     dimension: int = 100

@@ -1,4 +1,4 @@
-"""The mood of texts as a network reads it: the signals of the linear system, a row of numbers a text."""
+"""Sentiment signals as input of a network: those of the linear system, one row per text."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from deadpan.detect.signals import NAMES, text_signals, word_signals
+from deadpan.detect.features.signals import NAMES, text_signals, word_signals
 from deadpan.text import printable
 
 WIDTH = len(NAMES)
-LOOKED_AT = 4_000  # characters; the mood of more than that is an average anyway
+LOOKED_AT = 4_000  # characters: enough for the sentiment of any text
 
 
 def moods(texts: Sequence[str]) -> NDArray[np.float32]:
-    """One row a text, one column a signal: praise and blame, clashes of the two, shouting, dots, laughter."""
+    """Return one row per text and one column per signal: praise, blame, clashes, shouting, laughter."""
     rows = [printable(text[:LOOKED_AT]).split() for text in texts]
     places: dict[str, int] = {}
     words = [places.setdefault(word, len(places)) for row in rows for word in row]

@@ -1,7 +1,8 @@
-"""What the seven networks share as systems: words in, one trained network or several, one folder on disk."""
+"""Base class of the seven networks: words in, one or several trained networks, one folder on disk."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
@@ -15,7 +16,7 @@ from deadpan.config import config_from
 from deadpan.detect.neural.device import find_device, seeded
 from deadpan.detect.neural.embeddings import starting_vectors
 from deadpan.detect.neural.held_out import hold_out
-from deadpan.detect.neural.options import Options
+from deadpan.detect.neural.options import NeuralOptions
 from deadpan.detect.neural.sentiment import WIDTH, moods
 from deadpan.detect.neural.texts import NumberedTexts
 from deadpan.detect.neural.tokens import tokens
@@ -30,12 +31,13 @@ if TYPE_CHECKING:
     import torch
 
     from deadpan.detect.neural.batches import Training
-    from deadpan.detect.neural.networks import Network
+    from deadpan.detect.neural.networks import Network, Shape
 
 
 class NeuralSystem(System):
     """A network of a given architecture, trained from scratch on the words of the conversation."""
 
+    library, extra = "torch", "neural"
     architecture: ClassVar[str]
     reads_mood: ClassVar[bool] = False
     predicted_together: ClassVar[int] = 256
@@ -44,7 +46,7 @@ class NeuralSystem(System):
         self, *, turns: int | None = 0, speakers: bool = False, seed: int = 0, **options: Any
     ) -> None:
         super().__init__(turns=turns, speakers=speakers, seed=seed)
-        self.options = config_from(options, Options, source=self.architecture)
+        self.options = config_from(options, NeuralOptions, source=self.architecture)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -85,7 +87,7 @@ class NeuralSystem(System):
         state = np.random.SeedSequence((self.seed, member)).generate_state(2)
         seed, dropout = int(state[0]), self._dropout(int(state[1]))
         with seeded(seed, device):
-            # Sparse tables are not there on every device.
+            # Not every device supports sparse embeddings.
             network = self._network(torch.from_numpy(start.copy()), dropout, sparse=device.type != "mps")
             progress = partial(self._tell, member)
             history = train(network, training, held_out, plan_of(self.options, seed), device, progress)
@@ -103,11 +105,15 @@ class NeuralSystem(System):
         self.progress(f"{several}{what}", done, total)
 
     def _network(self, start: torch.Tensor, dropout: float, sparse: bool) -> Network:
-        from deadpan.detect.neural.networks import Shape, build
+        from deadpan.detect.neural.networks import Shape
 
         features = WIDTH if self.reads_mood else 0
         shape = Shape(start, self.options.hidden, dropout, features, self.options.tune_vectors, sparse)
-        return build(self.architecture, shape)
+        return self.build(shape)
+
+    @abstractmethod
+    def build(self, shape: Shape) -> Network:
+        """Return the network of this system."""
 
     # ---------------------------------------------------------------- texts
 
@@ -127,7 +133,7 @@ class NeuralSystem(System):
     # ---------------------------------------------------------------- use
 
     def predict(self, examples: Sequence[Example]) -> list[Prediction]:
-        """The members' average probability of sarcasm."""
+        """Return the members' average probability of sarcasm."""
         need("torch", "neural")
         if not examples:
             return []
@@ -142,7 +148,7 @@ class NeuralSystem(System):
         return predictions(examples, np.mean(together, axis=0))
 
     def save(self, folder: Path) -> None:
-        """Tensors as safetensors, everything else as JSON."""
+        """Write tensors as safetensors, everything else as JSON."""
         tensors_file = need("safetensors.torch", "neural")
         tensors = {
             f"{member}.{name}": value.detach().cpu().contiguous()
@@ -152,6 +158,7 @@ class NeuralSystem(System):
         folder.mkdir(parents=True, exist_ok=True)
         with atomic(folder / "networks.safetensors") as temporary:
             tensors_file.save_file(tensors, temporary)
+            temporary.chmod(0o644)  # the library writes tensors for the owner only
         state = {
             "architecture": self.architecture,
             "settings": self.settings,
@@ -163,7 +170,7 @@ class NeuralSystem(System):
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """What `save` wrote."""
+        """Read what `save` wrote."""
         torch = need("torch", "neural")
         state = read_json(folder / "network.json")
         if state.get("architecture") != cls.architecture:

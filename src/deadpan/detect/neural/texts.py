@@ -1,4 +1,4 @@
-"""Texts as rows of word numbers, ready for a network."""
+"""Texts as rows of word ids, ready for a network."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class NumberedTexts:
-    """The words of every text in one long array, cut where each text ends."""
+    """The word ids of all texts in one array, with the length of each text."""
 
     def __init__(self, rows: Sequence[Sequence[int]], features: NDArray[np.float32] | None = None) -> None:
         self.lengths: NDArray[np.int64] = np.array([len(row) for row in rows], dtype=np.int64)
@@ -30,7 +30,7 @@ class NumberedTexts:
         return np.concatenate([[0], np.cumsum(self.lengths)[:-1]]).astype(np.int64)
 
     def batch(self, rows: Sequence[int]) -> Mapping[str, Tensor]:
-        """Numbers padded on the right, lengths, and features if there are any."""
+        """Return ids padded on the right, lengths, and features if there are any."""
         import torch
 
         lengths = self.lengths[rows]
@@ -39,7 +39,7 @@ class NumberedTexts:
         inside = places < lengths[:, None]
         at = np.where(inside, self._starts[rows][:, None] + places, 0)
         numbers = np.where(inside, self._numbers[at], PAD)
-        given = {"numbers": torch.from_numpy(numbers), "lengths": torch.from_numpy(lengths)}
+        inputs = {"numbers": torch.from_numpy(numbers), "lengths": torch.from_numpy(lengths)}
         if self.features is not None:
-            given["features"] = torch.from_numpy(self.features[rows])
-        return given
+            inputs["features"] = torch.from_numpy(self.features[rows])
+        return inputs

@@ -1,4 +1,4 @@
-"""A conversation as the words a network reads: turns set apart, speakers marked, the response last."""
+"""A conversation as the tokens a network reads: turns separated, speakers marked, the response last."""
 
 from __future__ import annotations
 
@@ -15,32 +15,34 @@ LINK = "<link>"
 USER = "<user>"
 MARKS = (TURN, RESPONSE, OWN, OTHER, NOTHING)
 
-LONGEST_WORD = 25  # letters of the longest word an embedding can be expected for
-A_MEGABYTE = 40  # characters of text looked at for every token that may be kept
+LONGEST_WORD = 25  # characters: longer words are cut, since no embedding has them
+CHARACTERS_PER_TOKEN = 40  # read per token that may be kept
 
 
 def words(text: str, limit: int) -> list[str]:
-    """At most `limit` lower-case words of a text; links and users are told apart from words, not from one
-    another. What cannot be reached is not looked at, so that a text of a megabyte costs no more."""
-    seen = printable(text[: limit * A_MEGABYTE]).lower()
+    """Return at most `limit` lower-case words of a text; all links are one token, all users another.
+
+    Text beyond the limit is not read, so that a text of a megabyte costs no more.
+    """
+    seen = printable(text[: limit * CHARACTERS_PER_TOKEN]).lower()
     return [_plain(token) for token in social_tokens(seen)[:limit]]
 
 
 def tokens(example: Example, context: Context, limit: int) -> list[str]:
-    """The last words of what was said before, a mark, and the response: at most about `limit` words.
+    """Return the last words of the context, a separator, and the response: at most about `limit` words.
 
-    The response goes first in the claim for room; the oldest words are the first to be left out.
+    The response has priority; the oldest words are cut first.
     """
     response = words(example.response.text, limit) or [NOTHING]
     before = context.before(example)
     if not before:
         return response
-    said: list[str] = []
+    earlier: list[str] = []
     for turn, own in zip(before, context.own(example), strict=True):
-        said += [OWN if own else OTHER] if context.speakers else [TURN]
-        said += words(turn.text, limit)
+        earlier += [OWN if own else OTHER] if context.speakers else [TURN]
+        earlier += words(turn.text, limit)
     room = limit - len(response)
-    return [*(said[-room:] if room > 0 else []), RESPONSE, *response]
+    return [*(earlier[-room:] if room > 0 else []), RESPONSE, *response]
 
 
 def _plain(token: str) -> str:

@@ -1,9 +1,10 @@
-"""The one training loop: bucketed batches, class weights, clipping, and a stop when it gets no better."""
+"""The training loop: bucketed batches, class weights, clipping, early stopping and checkpoints."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -12,18 +13,26 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from deadpan.detect.neural.batches import Texts, Training, by_length, sequence_units, shuffled_units
+from deadpan.detect.neural.checkpoint import Checkpoint
 from deadpan.detect.neural.objective import class_weights, pair_loss, row_loss
 from deadpan.detect.neural.optimiser import Optimiser
 from deadpan.detect.neural.options import StopOn
-from deadpan.detect.system import Progress
+from deadpan.detect.neural.recipes import Average, attacked, disagreement
 from deadpan.errors import ConfigError, ModelError
+from deadpan.progress import Progress
 from deadpan.stats import balanced_accuracy, confusion, f1, macro_f1
+from deadpan.stats.ranking import area_under_curve
 from deadpan.stats.sequences import pair_columns, why_not_pairs
+
+TIMED = 5
+"""Batches before the time left is estimated."""
+CHECKPOINT_EVERY = 50
+"""Batches between two checkpoints."""
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """How to train. `patience` is how many epochs may pass without a better score on the held-out part."""
+class TrainingPlan:
+    """Settings of a training. `patience` is the number of epochs without a better held-out score."""
 
     epochs: int
     batch_size: int
@@ -36,18 +45,26 @@ class Plan:
     balance: bool = True
     pairwise: float = 0.0
     stop_on: StopOn = "auto"
+    accumulate: int = 1
+    rdrop: float = 0.0
+    adversarial: float = 0.0
+    average: bool = False
     seed: int = 0
 
 
-def plan_of(options: Any, seed: int, *, linear: bool = False) -> Plan:
-    """The plan that options of a network or of an encoder come to; they name what they share alike."""
-    own = {field.name: getattr(options, field.name) for field in fields(Plan) if hasattr(options, field.name)}
-    return Plan(**own, seed=seed, linear=linear)
+def plan_of(options: Any, seed: int, *, linear: bool = False) -> TrainingPlan:
+    """Return the plan of a network's or an encoder's options, which share names."""
+    own = {
+        field.name: getattr(options, field.name)
+        for field in fields(TrainingPlan)
+        if hasattr(options, field.name)
+    }
+    return TrainingPlan(**own, seed=seed, linear=linear)
 
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
-    """One time through the training texts. The score is of the held-out part, None without one."""
+    """One pass over the training texts. The score is of the held-out part, None without one."""
 
     number: int
     loss: float
@@ -55,66 +72,165 @@ class Epoch:
     kept: bool
 
 
+class TimeLeft:
+    """Time that the rest of a training takes, from its first batches on."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._start: tuple[int, float] | None = None
+
+    def left(self, done: int, total: int) -> str:
+        """Return the estimate as words to add to a progress line; empty while it would be a guess."""
+        now = self._clock()
+        if self._start is None:  # the first batch warms up
+            self._start = done, now
+        batches, seconds = done - self._start[0], now - self._start[1]
+        if batches < TIMED:
+            return ""
+        minutes = seconds / batches * (total - done) / 60
+        return f", at most {minutes:.0f} min left" if minutes >= 1 else ""
+
+
+class Course:
+    """A training under way: where it is, the best weights so far, and what happened."""
+
+    def __init__(self, network: nn.Module, plan: TrainingPlan) -> None:
+        self.network, self.plan = network, plan
+        self.optimiser = Optimiser(
+            network, plan.learning_rate, plan.weight_decay, plan.clip, plan.warmup, plan.linear
+        )
+        self.epoch = self.batch = self.stale = 0
+        self.total, self.seen = 0.0, 0
+        self.best: tuple[float, float] = (-np.inf, -np.inf)
+        self.best_state = _copy(network)
+        self.history: list[Epoch] = []
+
+    def save(self, checkpoint: Checkpoint) -> None:
+        """Write everything that the rest of the training depends on."""
+        facts = {
+            "epoch": self.epoch, "batch": self.batch, "stale": self.stale, "total": self.total,
+            "seen": self.seen, "best": list(self.best) if np.isfinite(self.best[0]) else None,
+            "history": [asdict(epoch) for epoch in self.history],
+        }  # fmt: skip
+        checkpoint.save(self.network, self.optimiser, self.best_state, facts)
+
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Continue where the checkpoint was written, if there is one."""
+        found = checkpoint.restore(self.network, self.optimiser)
+        if found is None:
+            return
+        self.best_state, facts = found
+        self.epoch, self.batch, self.stale = facts["epoch"], facts["batch"], facts["stale"]
+        self.total, self.seen = facts["total"], facts["seen"]
+        self.best = tuple(facts["best"]) if facts["best"] else self.best
+        self.history = [Epoch(**epoch) for epoch in facts["history"]]
+
+    def end_epoch(self, quality: tuple[float, float] | None, mean: Average | None) -> None:
+        """Record an epoch; keep its weights if they are the best, or add them to the average."""
+        kept = quality is None or quality > self.best
+        loss = self.total / max(self.seen, 1)
+        self.history.append(Epoch(self.epoch + 1, loss, None if quality is None else quality[0], kept))
+        if mean is not None and self.epoch + 1 > self.plan.epochs // 2:
+            mean.add(_copy(self.network))
+        if kept:
+            self.best, self.best_state, self.stale = quality or self.best, _copy(self.network), 0
+        else:
+            self.stale += 1
+        self.epoch, self.batch, self.total, self.seen = self.epoch + 1, 0, 0.0, 0
+
+
 def train(
     network: nn.Module,
     training: Training,
     held_out: Training | None,
-    plan: Plan,
+    plan: TrainingPlan,
     device: torch.device,
     progress: Progress,
+    checkpoint: Checkpoint | None = None,
+    clock: Callable[[], float] = time.monotonic,
 ) -> list[Epoch]:
-    """Train in place; the network ends as it was after its best epoch."""
+    """Train in place; the network ends in the state after its best epoch.
+
+    With `average` it ends in the mean of the later half of its epochs. With a checkpoint, a training that was
+    killed continues where it was, and ends with the same weights.
+    """
     network.to(device)
-    optimiser = Optimiser(network, plan.learning_rate, plan.weight_decay, plan.clip, plan.warmup, plan.linear)
-    history: list[Epoch] = []
-    best, best_state, stale = (-np.inf, -np.inf), _copy(network), 0
-    for number in range(plan.epochs):
-        loss = _run_epoch(network, optimiser, training, plan, number, device, progress)
-        found = None if held_out is None else _judge(network, held_out, plan, device)
-        kept = found is None or found > best
-        history.append(Epoch(number + 1, loss, None if found is None else found[0], kept))
-        if kept:
-            best, best_state, stale = found or best, _copy(network), 0
-            continue
-        stale += 1
-        if stale >= plan.patience:
-            break
-    network.load_state_dict(best_state)
-    return history
+    course = Course(network, plan)
+    mean = Average() if plan.average else None
+    if checkpoint is not None:
+        course.restore(checkpoint)
+    timer = TimeLeft(clock)
+    while course.epoch < plan.epochs and course.stale < plan.patience:
+        _run_epoch(course, training, plan, device, progress, checkpoint, timer)
+        quality = None if held_out is None else _evaluate(network, held_out, plan, device)
+        course.end_epoch(quality, mean)
+        if checkpoint is not None:
+            course.save(checkpoint)
+    network.load_state_dict(course.best_state if mean is None or not mean.count else mean.mean, strict=False)
+    return course.history
 
 
 def _run_epoch(
-    network: nn.Module,
-    optimiser: Optimiser,
+    course: Course,
     training: Training,
-    plan: Plan,
-    number: int,
+    plan: TrainingPlan,
     device: torch.device,
     progress: Progress,
-) -> float:
-    """The mean loss over the batches of one epoch."""
-    network.train()
+    checkpoint: Checkpoint | None,
+    timer: TimeLeft,
+) -> None:
+    """Train the rest of an epoch."""
+    course.network.train()
     rows = len(training.labels)
     units = sequence_units(training.sequences) if plan.pairwise else [[row] for row in range(rows)]
     codes = _codes(units, rows)
     weights = torch.tensor(class_weights(training.labels), device=device) if plan.balance else None
-    batches = shuffled_units(units, training.texts.lengths, plan.batch_size, plan.seed, number)
-    total, seen = 0.0, 0
-    for at, batch in enumerate(batches):
-        labels = torch.from_numpy(training.labels[batch].astype(np.int64)).to(device)
+    batches = shuffled_units(units, training.texts.lengths, plan.batch_size, plan.seed, course.epoch)
+    for at in range(course.batch, len(batches)):
+        batch = batches[at]
+        loss = _loss(course.network, training, batch, codes, weights, plan, device)
+        value = float(loss.detach())
+        if not np.isfinite(value):
+            raise ModelError(f"training diverged in epoch {course.epoch + 1}: lower learning_rate")
+        last = (at + 1) % plan.accumulate == 0 or at + 1 == len(batches)
+        done = (course.epoch + at / len(batches)) / plan.epochs
+        course.optimiser.step(loss / plan.accumulate, done, last=last)
+        course.total, course.seen = course.total + value * len(batch), course.seen + len(batch)
+        course.batch = at + 1
+        left = timer.left(course.epoch * len(batches) + at + 1, plan.epochs * len(batches))
+        progress(f"epoch {course.epoch + 1} of {plan.epochs}{left}", course.epoch * rows + course.seen,
+                 plan.epochs * rows)  # fmt: skip
+        if checkpoint is not None and last and course.batch % CHECKPOINT_EVERY == 0:
+            course.save(checkpoint)
+
+
+def _loss(
+    network: nn.Module,
+    training: Training,
+    batch: Sequence[int],
+    codes: NDArray[np.int64],
+    weights: Tensor | None,
+    plan: TrainingPlan,
+    device: torch.device,
+) -> Tensor:
+    """Return the loss of a batch: rows, pairs, and the additions the plan asks for."""
+    labels = torch.from_numpy(training.labels[list(batch)].astype(np.int64)).to(device)
+
+    def one_pass() -> tuple[Tensor, Tensor]:
         logits = _logits(network, training.texts, batch, device)
         loss = row_loss(logits, labels, weights)
         if plan.pairwise:
-            loss = (1 - plan.pairwise) * loss + plan.pairwise * pair_loss(
-                logits, labels, codes[batch].tolist()
-            )
-        value = float(loss.detach())
-        if not np.isfinite(value):
-            raise ModelError(f"training went astray in epoch {number + 1}: lower learning_rate")
-        optimiser.step(loss, (number + at / len(batches)) / plan.epochs)
-        total, seen = total + value * len(batch), seen + len(batch)
-        progress(f"epoch {number + 1} of {plan.epochs}", seen, rows)
-    return total / seen
+            pairs = pair_loss(logits, labels, codes[list(batch)].tolist())
+            loss = (1 - plan.pairwise) * loss + plan.pairwise * pairs
+        return loss, logits
+
+    loss, logits = one_pass()
+    if plan.rdrop:
+        other, again = one_pass()
+        loss = (loss + other) / 2 + plan.rdrop * disagreement(logits, again)
+    if plan.adversarial:
+        loss = (loss + attacked(network, plan.adversarial, lambda: one_pass()[0])) / 2
+    return loss
 
 
 def _codes(units: Sequence[Sequence[int]], rows: int) -> NDArray[np.int64]:
@@ -129,14 +245,14 @@ def _copy(network: nn.Module) -> dict[str, Tensor]:
 
 
 def _logits(network: nn.Module, texts: Texts, rows: Sequence[int], device: torch.device) -> Tensor:
-    given = {name: value.to(device) for name, value in texts.batch(rows).items()}
-    answer = network(**given)
+    inputs = {name: value.to(device) for name, value in texts.batch(rows).items()}
+    answer = network(**inputs)
     logits: Tensor = answer.logits if hasattr(answer, "logits") else answer
     return logits
 
 
 def margins(network: nn.Module, texts: Texts, size: int, device: torch.device) -> NDArray[np.float64]:
-    """The logit of sarcastic less that of not, for every text in its order."""
+    """Return the logit of sarcastic minus that of sincere for every text, in order."""
     network.eval()
     out = np.zeros(len(texts.lengths))
     with torch.inference_mode():
@@ -146,33 +262,26 @@ def margins(network: nn.Module, texts: Texts, size: int, device: torch.device) -
     return out
 
 
-def _judge(network: nn.Module, held_out: Training, plan: Plan, device: torch.device) -> tuple[float, float]:
-    """How well the network does on the held-out part; more is better, and less loss where that is equal."""
-    found = margins(network, held_out.texts, plan.batch_size, device)
-    losses = np.logaddexp(0, np.where(held_out.labels, -found, found))
+def _evaluate(
+    network: nn.Module, held_out: Training, plan: TrainingPlan, device: torch.device
+) -> tuple[float, float]:
+    """Return the held-out score and, to break ties, the negative loss; higher is better."""
+    scores = margins(network, held_out.texts, plan.batch_size, device)
+    losses = np.logaddexp(0, np.where(held_out.labels, -scores, scores))
     by_label = [losses[held_out.labels].mean(), losses[~held_out.labels].mean()]
     loss = float(np.mean(by_label) if plan.balance else losses.mean())
-    return (-loss if plan.stop_on == "loss" else _score(held_out, found, plan)), -loss
+    return (-loss if plan.stop_on == "loss" else _score(held_out, scores, plan)), -loss
 
 
-def _score(held_out: Training, found: NDArray[np.float64], plan: Plan) -> float:
+def _score(held_out: Training, scores: NDArray[np.float64], plan: TrainingPlan) -> float:
     truth = held_out.labels.tolist()
     no_pairs = why_not_pairs(truth, held_out.sequences)
     if plan.stop_on == "pair_accuracy" and no_pairs:
         raise ConfigError(f"stop_on pair_accuracy: the held-out part has {no_pairs}; use auto")
     if plan.stop_on == "pair_accuracy" or (plan.stop_on == "auto" and not no_pairs):
-        columns = pair_columns(truth, (found > 0).tolist(), found.tolist(), held_out.sequences)
+        columns = pair_columns(truth, (scores > 0).tolist(), scores.tolist(), held_out.sequences)
         return float(columns[:, 0].sum() / columns[:, 1].sum())
     if plan.stop_on in ("auto", "auc"):
-        return _auc(held_out.labels, found)
+        return area_under_curve(held_out.labels, scores)
     score = {"f1": f1, "macro_f1": macro_f1, "balanced_accuracy": balanced_accuracy}[plan.stop_on]
-    return float(score(confusion(truth, (found > 0).tolist())))
-
-
-def _auc(labels: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:
-    """The share of pairs of a sarcastic and another text in which the first scores higher; ties are half."""
-    values, places = np.unique(scores, return_inverse=True)
-    sarcastic = np.bincount(places[labels], minlength=len(values))
-    others = np.bincount(places[~labels], minlength=len(values))
-    below = np.cumsum(others) - others
-    return float((sarcastic * (below + others / 2)).sum() / (sarcastic.sum() * others.sum()))
+    return float(score(confusion(truth, (scores > 0).tolist())))

@@ -1,4 +1,4 @@
-"""Words and their numbers. 0 fills up a batch, 1 stands for every word not seen in training."""
+"""Words and their ids: 0 is padding, 1 is every word not seen in training."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FIRST = ("<pad>", "<unknown>", *MARKS)
 
 
 class Vocabulary:
-    """The words a network has a vector for."""
+    """The words a network has vectors for."""
 
     def __init__(self, words: Sequence[str]) -> None:
         if tuple(words[: len(FIRST)]) != FIRST:
@@ -24,7 +24,7 @@ class Vocabulary:
 
     @classmethod
     def of(cls, texts: Iterable[Sequence[str]], min_count: int, most: int) -> Vocabulary:
-        """The words that occur `min_count` times, at most the `most` commonest of them."""
+        """Return the words that occur `min_count` times, at most the `most` most frequent ones."""
         counts = Counter(word for text in texts for word in text)
         kept = [word for word, count in counts.items() if count >= min_count and word not in FIRST]
         kept.sort(key=lambda word: (-counts[word], word))
@@ -34,5 +34,5 @@ class Vocabulary:
         return len(self.words)
 
     def numbers(self, text: Sequence[str]) -> list[int]:
-        """The words of a text as numbers."""
+        """Return the words of a text as ids."""
         return [self._numbers.get(word, UNKNOWN) for word in text]

@@ -1,4 +1,4 @@
-"""The settings of fine-tuning. Every one can be given by name to the system."""
+"""Settings of fine-tuning, all keyword arguments of the system."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ Method = Literal["full", "lora"]
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class TransformerOptions:
     """`encoder` is the name of an embedded model, a folder, or a name on the Hugging Face hub.
 
     `method` tunes all weights or low-rank additions to them (`rank`). `pairwise` is the share of the loss
     that compares the responses of one sequence. `speaker_swap` is the share of the training dialogues whose
-    speakers A and B change names. `freeze` keeps that many of the lowest layers, and the word table, as
-    they are.
+    speakers A and B are swapped. `freeze` is the number of lowest layers that are frozen, with the word
+    embeddings; LoRA then adapts the others only. `accumulate` batches make one step. `rdrop` is the weight of
+    the disagreement of two passes, `adversarial` the size of attacks on the embeddings, `average` the mean of
+    the later epochs. `checkpoint` is a folder: a training that was killed resumes from it. `start` is the
+    folder of a detector with low-rank additions to the same encoder: they are trained further.
     """
 
     encoder: str = "minilm-l6"
@@ -38,12 +41,19 @@ class Options:
     pairwise: float = 0.0
     stop_on: StopOn = "auto"
     speaker_swap: float = 0.0
+    accumulate: int = 1
+    rdrop: float = 0.0
+    adversarial: float = 0.0
+    average: bool = False
+    checkpoint: str = ""
+    start: str = ""
     device: Device = "auto"
 
     def __post_init__(self) -> None:
-        for name, low in {"rank": 1, "freeze": 0, "max_tokens": 8, "epochs": 1, "batch_size": 1}.items():
+        least = {"rank": 1, "freeze": 0, "max_tokens": 8, "epochs": 1, "batch_size": 1, "accumulate": 1}
+        for name, low in {**least, "rdrop": 0, "adversarial": 0}.items():
             if getattr(self, name) < low:
-                raise ValueError(f"{name} needs a whole number from {low}, got {getattr(self, name)}")
+                raise ValueError(f"{name} needs a number from {low}, got {getattr(self, name)}")
         for name in ("warmup", "validation", "pairwise", "speaker_swap"):
             if not 0 <= getattr(self, name) <= (0.9 if name in ("warmup", "validation") else 1):
                 raise ValueError(f"{name} is a share from 0, got {getattr(self, name)}")

@@ -1,4 +1,4 @@
-"""Speakers who change names, as in KoCoSa: most dialogues begin with A, which should not tell anything."""
+"""Swapped speakers, as in KoCoSa: most dialogues begin with A, which should not be informative."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ OTHER_NAME = {"A": "B", "B": "A"}
 
 
 def swapped_pair(context: Context, example: Example) -> tuple[str, str]:
-    """What `Context.texts` gives, with A and B exchanged."""
+    """Return `Context.texts` with A and B swapped."""
     turns = context.conversation(example)
     *before, response = (render_turn(Turn(OTHER_NAME.get(t.speaker, t.speaker), t.text)) for t in turns)
     return "\n".join(before), response
@@ -22,7 +22,7 @@ def swapped_pair(context: Context, example: Example) -> tuple[str, str]:
 def training_pairs(
     context: Context, examples: Sequence[Example], share: float, seed: int
 ) -> list[tuple[str, str]]:
-    """The pairs of all examples, those of about `share` of them swapped; the draw is by id."""
+    """Return the pairs of all examples, about `share` of them swapped; drawn by id."""
     below = int(share * 2**64)
     return [
         swapped_pair(context, example)

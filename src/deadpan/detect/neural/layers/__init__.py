@@ -1,1 +1,1 @@
-"""One layer a file. Rows are padded on the right; every layer gives what it would give without padding."""
+"""One layer per file. Rows are padded on the right; padding never changes a result."""

@@ -1,4 +1,4 @@
-"""Attention over the states of a sequence (Yang et al. 2016): how much each word counts for the whole."""
+"""Attention over the states of a sequence (Yang et al. 2016): a weight per word."""
 
 # mypy: disallow-subclassing-any=False
 from __future__ import annotations
@@ -10,7 +10,7 @@ from deadpan.detect.neural.layers.padding import softmax_over_words, weighted_su
 
 
 class Attention(nn.Module):
-    """share_i = softmax(q . tanh(W h_i + b)); the sum of the states by their shares."""
+    """share_i = softmax(q . tanh(W h_i + b)); the weighted sum of the states."""
 
     def __init__(self, dimension: int, hidden: int) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Filters over neighbouring words, and the most each of them sees."""
+"""Filters over neighbouring words, max-pooled over the text."""
 
 # mypy: disallow-subclassing-any=False
 from __future__ import annotations
@@ -13,8 +13,8 @@ from deadpan.detect.neural.layers.padding import places
 class Convolution(nn.Module):
     """`filters` filters of `size` words, ReLU, the maximum over the places of the text.
 
-    Every word is the middle of one window and windows reach over the ends into zeros, so a text shorter
-    than a filter still has an answer. A window in the padding is never the maximum.
+    Every word is the middle of one window and the ends are padded with zeros, so a text shorter than a filter
+    still has a result. A window in the padding is never the maximum.
     """
 
     def __init__(self, dimension: int, filters: int, size: int) -> None:
@@ -26,7 +26,7 @@ class Convolution(nn.Module):
         """rows x width x dimension -> rows x filters"""
         width, before = vectors.shape[1], (self.size - 1) // 2
         padded = functional.pad(vectors, (0, 0, before, self.size - 1 - before))
-        # The words of a window side by side: one matrix product, faster here than a convolution.
+        # Concatenate the words of a window: one matrix product is faster here than a convolution.
         windows = torch.cat([padded[:, at : at + width] for at in range(self.size)], dim=2)
         seen = torch.relu(self.filters(windows))
         outside = ~places(lengths, width)

@@ -1,4 +1,4 @@
-"""Densely connected LSTM layers (Wu et al. 2018): each reads the words and every layer below it."""
+"""Densely connected LSTM layers (Wu et al. 2018): each reads the words and all lower layers."""
 
 # mypy: disallow-subclassing-any=False
 from __future__ import annotations
@@ -10,7 +10,7 @@ from deadpan.detect.neural.layers.lstm import Lstm
 
 
 class DenseLstm(nn.Module):
-    """`depth` LSTM layers; the last word's state of the last one."""
+    """`depth` LSTM layers; returns the last state of the last one."""
 
     def __init__(self, dimension: int, hidden: int, depth: int, dropout: float) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Word numbers to vectors."""
+"""Word ids to vectors."""
 
 # mypy: disallow-subclassing-any=False
 from __future__ import annotations
@@ -10,10 +10,10 @@ from deadpan.detect.neural.vocabulary import PAD
 
 
 class Embedding(nn.Module):
-    """A row a word, the row for padding always zero.
+    """One row per word, the row for padding always zero.
 
-    With `sparse` a step changes only the rows of the words in its batch, which is most of the time saved
-    over a dense table: a batch has a few hundred words, a vocabulary has tens of thousands.
+    With `sparse` a step updates only the rows of the words in its batch, which is much faster than a dense
+    table: a batch has a few hundred words, a vocabulary has tens of thousands.
     """
 
     def __init__(self, start: Tensor, tune: bool, sparse: bool, dropout: float) -> None:
@@ -25,7 +25,7 @@ class Embedding(nn.Module):
 
     @property
     def dimension(self) -> int:
-        """Numbers in a vector."""
+        """Size of a vector."""
         return int(self.table.weight.shape[1])
 
     def forward(self, numbers: Tensor) -> Tensor:
@@ -34,5 +34,5 @@ class Embedding(nn.Module):
         return vectors
 
     def mean(self, vectors: Tensor, lengths: Tensor) -> Tensor:
-        """The average vector of each row's words."""
+        """Return the average vector of each row's words."""
         return vectors.sum(dim=1) / lengths[:, None].to(torch.float32)

@@ -1,4 +1,4 @@
-"""From a text's vector to two numbers, whose softmax is (not sarcastic, sarcastic)."""
+"""A text's vector to two logits, whose softmax is (sincere, sarcastic)."""
 
 # mypy: disallow-subclassing-any=False
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Attention over pairs of words of one text (Tay et al. 2018): sarcasm as words that clash.
+"""Attention over pairs of words of one text (Tay et al. 2018): words that clash.
 
 Every pair has an affinity; a word's score is its largest affinity with any other word; the words are
-summed by the softmax of their scores. Pairs are never built as vectors of two words side by side: a
-linear map of such a vector is a map of the first word plus a map of the second, so each word is mapped
-once and pairs are sums. The result is the same, the work is not of the order width^2 x dimension^2.
+summed by the softmax of their scores. Pairs are never built as concatenated vectors: a linear map of such a
+vector is a map of the first word plus a map of the second, so each word is mapped once and pairs are sums.
+The result is the same without work of the order width^2 x dimension^2.
 """
 
 # mypy: disallow-subclassing-any=False
@@ -16,7 +16,7 @@ from deadpan.detect.neural.layers.padding import places, softmax_over_words, wei
 
 
 class SingleIntraAttention(nn.Module):
-    """One number a pair: s_ij = w . [x_i; x_j] + b."""
+    """One affinity per pair: s_ij = w . [x_i; x_j] + b."""
 
     def __init__(self, dimension: int) -> None:
         super().__init__()
@@ -28,7 +28,7 @@ class SingleIntraAttention(nn.Module):
         return weighted_sum(vectors, softmax_over_words(self.scores(vectors, lengths), lengths))
 
     def scores(self, vectors: Tensor, lengths: Tensor) -> Tensor:
-        """Each word's largest affinity with another word; 0 for a word that is alone.
+        """Each word's largest affinity with another word; 0 for a single word.
 
         s_ij = a_i + c_j, so the largest over j is a_i plus the largest c of another word: the largest of
         all, or the second largest for the word that holds the largest itself.
@@ -45,7 +45,7 @@ class SingleIntraAttention(nn.Module):
 
 
 class MultiIntraAttention(nn.Module):
-    """Several meanings a pair: s_ij = p . relu(Q [x_i; x_j] + b) + c."""
+    """Several dimensions per pair: s_ij = p . relu(Q [x_i; x_j] + b) + c."""
 
     def __init__(self, dimension: int, hidden: int) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ class MultiIntraAttention(nn.Module):
         return weighted_sum(vectors, softmax_over_words(self.scores(vectors, lengths), lengths))
 
     def scores(self, vectors: Tensor, lengths: Tensor) -> Tensor:
-        """Each word's largest affinity with another word; 0 for a word that is alone."""
+        """Each word's largest affinity with another word; 0 for a single word."""
         width = vectors.shape[1]
         pairs = torch.relu(self.first(vectors)[:, :, None, :] + self.second(vectors)[:, None, :, :])
         affinity = self.project(pairs)[:, :, :, 0]

@@ -1,4 +1,4 @@
-"""A long short-term memory, read from left to right."""
+"""A unidirectional LSTM."""
 
 # mypy: disallow-subclassing-any=False
 from __future__ import annotations
@@ -8,16 +8,16 @@ from torch import Tensor, nn
 
 
 class Lstm(nn.Module):
-    """States of every place, and the one at each row's last word.
+    """The state at every word, and the one at each row's last word.
 
-    Padding stands on the right and the reading goes to the right, so no state before it can know of it:
-    rows need not be packed, and the last word's state is picked by its place.
+    Padding is on the right and reading goes to the right, so padding cannot influence earlier states: rows
+    need not be packed, and the state of the last word is selected by its position.
     """
 
     def __init__(self, dimension: int, hidden: int) -> None:
         super().__init__()
         self.cell = nn.LSTM(dimension, hidden, batch_first=True)
-        # A memory that starts by keeping what it has learns over longer stretches (Jozefowicz et al. 2015).
+        # A forget bias of 1 helps to learn over longer distances (Jozefowicz et al. 2015).
         weights = dict(self.cell.named_parameters())
         with torch.no_grad():
             weights["bias_ih_l0"][hidden : 2 * hidden].fill_(1.0)

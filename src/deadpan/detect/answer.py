@@ -1,0 +1,238 @@
+"""Answers to single questions: is this text sarcastic, what speaks for it, and which systems there are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+
+from deadpan.detect import SYSTEMS
+from deadpan.detect.detector import AUTO, DEFAULT, SHIPPED, STUDENT, Detector
+from deadpan.detect.explanation import (
+    GUESS,
+    MOST_WORDS,
+    Explanation,
+    Influence,
+    explain,
+    score_words,
+    verdict_name,
+)
+from deadpan.detect.languages import NAMES, guess_language
+from deadpan.detect.verdicts import MARKED, NO_WORDS, Bands
+from deadpan.errors import ConfigError
+from deadpan.formats.labels import CANNOT_TELL, NOT_SUPPORTED
+from deadpan.models import installed
+from deadpan.page import Table
+from deadpan.page.summary import Summary
+from deadpan.records import Example, Prediction, Turn
+from deadpan.results import Result
+
+NAMED = 5
+LEAST_PUSH = 0.05
+STUDENT_NEEDS = ("safetensors", "tokenizers")
+
+
+def best_model(text: str, model: str = AUTO) -> str:
+    """Return the model itself, or for "auto" the student where it can read the text, else the default."""
+    if model != AUTO:
+        return model
+    return STUDENT if student_is_ready() and guess_language(text) == "en" else DEFAULT
+
+
+def student_is_ready() -> bool:
+    """Return True if the student's encoder has been pulled and what reads it is installed."""
+    return "minilm-l6" in installed() and all(map(find_spec, STUDENT_NEEDS))
+
+
+def unsupported_words(prediction: Prediction, bands: Bands | None) -> str:
+    """Return which language a text seems to be in, and which ones the detector knows."""
+    looks = prediction.raw.partition(": ")[2]
+    known = [NAMES[language] for language in (bands.languages if bands else ())]
+    return f"this looks like {looks}; this detector knows {', '.join(known)}"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class TextAnswer(Result):
+    """A prediction for one text, and the words and turns with the largest influence on it."""
+
+    prediction: Prediction
+    model: str
+    explanation: Explanation | None
+    bands: Bands | None = None
+    note: str = ""
+
+    def __repr__(self) -> str:
+        return f"<TextAnswer {self.answer!r}, score {self.prediction.score}>"
+
+    @property
+    def answer(self) -> str:
+        """One of: sarcastic, not sarcastic, cannot tell, not supported."""
+        if self.prediction.label is None:
+            return self.prediction.raw.partition(":")[0] if self.bands else CANNOT_TELL
+        return verdict_name(self.prediction.label)
+
+    @property
+    def influences(self) -> tuple[Influence, ...]:
+        """The words that moved the score most."""
+        if self.explanation is None:
+            return ()
+        return tuple(word for word in self.explanation.strongest(NAMED, LEAST_PUSH))
+
+    def summary(self) -> Summary:
+        """Return the answer, what its score means, and the words and turns that moved it."""
+        score, raw = self.prediction.score, self.prediction.raw
+        if score is None:
+            return Summary(
+                notes=(self._unsupported() if self.bands else f"no answer could be read: {raw!r}",)
+            )
+        if raw == NO_WORDS:
+            return Summary(notes=(raw,))
+        notes = [f"{self.answer}{score_words(score, self.bands)}"]
+        if raw and self.prediction.label is not None:
+            notes.append(f"The text is {raw}.")
+        elif self.explanation is not None:
+            notes += self.explanation.in_words()
+        if self.note:
+            notes.append(self.note)
+        option = f" --model {self.model}" if self.model not in SHIPPED else ""
+        return Summary(notes=(*notes, f'Word by word: deadpan detect explain{option} "..."'))
+
+    def _unsupported(self) -> str:
+        return f"{NOT_SUPPORTED}: {unsupported_words(self.prediction, self.bands)}"
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the answer, label, score and the words that moved it."""
+        return {
+            "answer": self.answer, "label": self.prediction.label, "score": self.prediction.score,
+            "prevalence": self.bands.prevalence if self.bands else None, "model": self.model, "note": GUESS,
+            "raw": self.prediction.raw,
+            "moved": [{"text": word.text, "push": round(word.push, 3)} for word in self.influences],
+        }  # fmt: skip
+
+
+def answer_text(
+    text: str, *, context: Sequence[str] = (), model: str = AUTO, prevalence: float | None = None
+) -> TextAnswer:
+    """Label one text with a saved detector, and name the words and turns that moved its score.
+
+    `prevalence` is the share of sarcastic texts where it comes from; the score is for that share. The model
+    "auto" is the student for English where its encoder has been pulled, and the default detector elsewhere.
+    """
+    if not text.strip():
+        raise ConfigError("there is no word to judge: give a text, or lines with deadpan detect predict")
+    model = best_model(text, model)
+    detector = load_at(model, prevalence)
+    example = _example(text, context)
+    (prediction,) = detector.predict([example])
+    explanation = None
+    if prediction.score is not None and prediction.raw != MARKED and len(text.split()) <= MOST_WORDS:
+        explanation = explain(detector.predict, example)
+    return TextAnswer(prediction, model, explanation, detector.bands, _unread(detector, text, context))
+
+
+def load_at(model: str, prevalence: float | None) -> Detector:
+    """Load a detector; with a prevalence, its scores are for that share of sarcastic texts."""
+    detector = Detector.load(model)
+    if prevalence is None:
+        return detector
+    if detector.bands is None:
+        raise ConfigError(
+            f"{model}: its scores are not calibrated for a prevalence; use the default detector, or train "
+            "with --prevalence, which chooses the threshold"
+        )
+    detector.bands = detector.bands.at(prevalence)
+    return detector
+
+
+def explain_text(
+    text: str, *, context: Sequence[str] = (), model: str = AUTO, prevalence: float | None = None
+) -> Explanation:
+    """Explain the score that a saved detector gives to one text."""
+    model = best_model(text, model)
+    detector = load_at(model, prevalence)
+    note = _unread(detector, text, context)
+    return explain(detector.predict, _example(text, context), model=model, note=note, bands=detector.bands)
+
+
+def _example(text: str, context: Sequence[str]) -> Example:
+    return Example("text", Turn("", text), tuple(Turn("", turn) for turn in context))
+
+
+def _unread(detector: Detector, text: str, context: Sequence[str]) -> str:
+    """Return what of the text or its context the model did not read, if anything."""
+    if context and detector.predictor.context.turns == 0:
+        return "The context was NOT read: this model reads the response only; train one with --turns."
+    tokens = getattr(getattr(detector.predictor, "options", None), "max_tokens", None)
+    if tokens is not None and len(text.split()) > tokens:
+        return f"Only the beginning of the text was read: this model reads at most {tokens} words."
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class TellingFeatures(Result):
+    """The n-grams or rules with the largest weights for sarcastic and for sincere (SARC's Table 3)."""
+
+    sarcastic: tuple[tuple[str, float], ...]
+    sincere: tuple[tuple[str, float], ...]
+
+    def summary(self) -> Summary:
+        """Return both lists side by side."""
+        rows = []
+        for place in range(max(len(self.sarcastic), len(self.sincere))):
+            cells: list[str] = []
+            for side in (self.sarcastic, self.sincere):
+                cells += (side[place][0], f"{side[place][1]:+.2f}") if place < len(side) else ("", "")
+            rows.append(tuple(cells))
+        return Summary((Table(("sarcastic", "weight", "sincere", "weight "), tuple(rows)),))
+
+    def as_dict(self) -> dict[str, object]:
+        """Return both lists."""
+        return {
+            "sarcastic": [list(pair) for pair in self.sarcastic],
+            "sincere": [list(pair) for pair in self.sincere],
+        }
+
+
+def telling_features(model: str = DEFAULT, top: int = 10) -> TellingFeatures:
+    """Return the features of a saved detector with the largest weights on either side."""
+    telling = getattr(Detector.load(model).predictor, "telling", None)
+    if telling is None:
+        raise ConfigError(f"{model}: this system has no features with weights; explain a text instead")
+    sarcastic, sincere = telling(top)
+    return TellingFeatures(tuple(map(tuple, sarcastic)), tuple(map(tuple, sincere)))
+
+
+@dataclass(frozen=True, slots=True)
+class SystemInfo:
+    """A registered system, and the pip command that makes it usable where something is missing."""
+
+    name: str
+    about: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class SystemList(Result):
+    """All registered systems."""
+
+    systems: tuple[SystemInfo, ...]
+
+    def summary(self) -> Summary:
+        """Return a row per system."""
+        rows = tuple((info.name, info.about, info.state) for info in self.systems)
+        return Summary((Table(("system", "description", "state"), rows),))
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the systems in order."""
+        return {"systems": [asdict(info) for info in self.systems]}
+
+
+def list_systems() -> SystemList:
+    """Return every registered system, and whether what it needs is installed."""
+    infos = []
+    for name in SYSTEMS:
+        system = SYSTEMS.load(name)
+        missing = system.library and find_spec(system.library) is None
+        state = f"pip install 'deadpan[{system.extra}]'" if missing else "ready"
+        infos.append(SystemInfo(name, system.about, state))
+    return SystemList(tuple(infos))

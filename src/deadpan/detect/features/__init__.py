@@ -1,0 +1,1 @@
+"""Numbers computed from texts: n-grams, signals, and the logistic regression on top of them."""

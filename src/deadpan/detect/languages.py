@@ -1,0 +1,93 @@
+"""The language of a short text, as far as a detector must know it: one it was trained for, or another.
+
+Scripts tell most languages apart. Those in Latin letters are told by their most frequent words and by letters
+that English does not have. A text with neither is told by how its words end: German and Romance suffixes, or
+most words on a, o or i (then: another language); otherwise plain ASCII counts as English.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+from deadpan.text import strip_markers
+
+NAMES = {
+    "en": "English", "ko": "Korean", "ar": "Arabic", "de": "German", "fr": "French", "es": "Spanish",
+    "it": "Italian", "pt": "Portuguese", "nl": "Dutch", "sv": "a Scandinavian language", "pl": "Polish",
+    "tr": "Turkish", "id": "Indonesian", "vi": "Vietnamese", "fi": "Finnish", "ro": "Romanian",
+    "cs": "Czech", "hu": "Hungarian", "sw": "Swahili", "tl": "Tagalog", "hi": "Hindi", "la": "Latin",
+    "fa": "Persian or Urdu", "ja": "Japanese", "zh": "Chinese",
+    "": "another language",
+}  # fmt: skip
+SCRIPTS = {"HANGUL": "ko", "ARABIC": "ar", "HIRAGANA": "ja", "KATAKANA": "ja", "CJK": "zh", "LATIN": "latin"}
+_PERSIAN = set("پچژگکیٹڈڑںھہےۓ")
+_FOREIGN = set("ßäöüåøæñ¿¡ãõąęłśźżćńşğıçěřůőűțșđơư")
+_ENDINGS = {
+    "de": re.compile("(ung|ungen|lich|liche|liches|licher|lichen|keit|heit|isch|ische|isches|ischer)$"),
+    "it": re.compile("(zione|zioni|issim[oaie]|mente|ità|aggio|ezza|tore|trice)$"),
+    "es": re.compile("(ción|ciones|idad|idades|ísim[oa]s?|miento|mientos|ito|ita|ados?|adas?)$"),
+    "fr": re.compile("(eux|euse|eusement|ième|oire|ette|elle|eaux)$"),
+}
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+MOST_READ = 2000
+"""Characters of a text that are looked at."""
+_NOISE = re.compile(r"https?://\S+|www\.\S+|[@#]\w+")
+
+
+def has_words(text: str) -> bool:
+    """Return whether a text has letters besides links, names and tags."""
+    return any(letter.isalpha() for letter in _NOISE.sub(" ", strip_markers(text[:MOST_READ])[0]))
+
+
+def guess_language(text: str) -> str:
+    """Return a code of NAMES; empty for a language without one. A text without letters is English."""
+    plain = _NOISE.sub(" ", strip_markers(text[:MOST_READ])[0])
+    scripts = Counter(_script(letter) for letter in plain if letter.isalpha())
+    if not scripts:
+        return "en"
+    if scripts["ja"]:
+        return "ja"
+    script = max(scripts, key=lambda name: scripts[name])
+    if script == "ar":
+        return "fa" if sum(letter in _PERSIAN for letter in plain) > 0 else "ar"
+    return _latin(plain.lower().replace("’", "'")) if script == "latin" else script
+
+
+@cache
+def _script(letter: str) -> str:
+    name = unicodedata.name(letter, "")
+    return next((code for word, code in SCRIPTS.items() if name.startswith(word)), "")
+
+
+@cache
+def _frequent() -> dict[str, frozenset[str]]:
+    table = tomllib.loads(Path(__file__).with_name("languages.toml").read_text(encoding="utf-8"))
+    return {language: frozenset(words.split()) for language, words in table.items()}
+
+
+def _by_endings(words: list[str]) -> str:
+    """Return a language by suffixes that are rare in English, "" for another one, "en" if none is seen."""
+    long = [word for word in words if len(word) > 3]
+    for language, endings in _ENDINGS.items():
+        if sum(bool(endings.search(word)) for word in long if len(word) > 5) * 3 >= max(len(long), 1):
+            return language
+    on_vowels = [word for word in long if word[-1] in "aoi"]
+    return "" if len(on_vowels) > 1 and len(on_vowels) > 0.6 * len(long) else "en"
+
+
+def _latin(text: str) -> str:
+    words = _WORD.findall(text)
+    hits = {language: sum(word in known for word in words) for language, known in _frequent().items()}
+    foreign = sum(letter in _FOREIGN for letter in text)
+    if not any(hits.values()):
+        language = _by_endings(words)
+        return "" if foreign and language == "en" else language
+    best = max(hits, key=lambda language: (hits[language], language == "en"))
+    if hits["en"] >= hits[best] and hits["en"] * 2 >= foreign:
+        return "en"
+    return best if hits[best] else ""

@@ -1,0 +1,1 @@
+"""Studies of detectors: train, evaluate, compare, transfer, ablate, kinds. Guards are on by default."""

@@ -1,0 +1,359 @@
+"""Several systems on the same folds, and which of them are significantly different."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any, overload
+
+from deadpan.arguments import check_examples, check_list, check_progress
+from deadpan.detect.detector import Detector
+from deadpan.detect.settings import split_variant
+from deadpan.detect.studies.design import FOLDS, Design, divide
+from deadpan.detect.studies.hindsight import ranking_scores, rate_warnings
+from deadpan.detect.studies.output import add_figure, add_summary, source_name, write_study
+from deadpan.detect.studies.validation import Trial, run_trial
+from deadpan.detect.systems.blend import blend_scores
+from deadpan.detect.thresholds import DEFAULT_THRESHOLD, Threshold, check_threshold
+from deadpan.errors import ConfigError
+from deadpan.page import Page, Table
+from deadpan.page.summary import Summary
+from deadpan.page.table import Cell
+from deadpan.progress import Progress, silent
+from deadpan.records import Example, Prediction
+from deadpan.results import Result
+from deadpan.stats import (
+    Comparison,
+    Comparisons,
+    Interval,
+    ScoreTable,
+    compare_predictions,
+    score_predictions,
+)
+from deadpan.stats.constant import CONSTANT, NOTE, constant_scores
+from deadpan.stats.outcomes import score_named
+
+BLENDED = "all, blended"
+BEST = "best"
+HIGHEST = "highest"
+
+Systems = Sequence[str | Detector] | Mapping[str, Mapping[str, Any]]
+"""Names of systems or Detectors (only their settings are used); or names of rows, each with its settings,
+`system` among them if it is not the name."""
+Answers = Mapping[str, Sequence[Prediction]]
+"""Predictions of several systems by name."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ComparisonRow:
+    """One system: its scores with the first seed, mean and spread over all seeds, cost and verdict."""
+
+    system: str
+    scores: Mapping[str, Interval]
+    over_seeds: Mapping[str, tuple[float, float]]
+    cost: Mapping[str, float]
+    n_unread: int
+    verdict: str
+    predictions: list[Prediction]
+    ranking: Mapping[str, float]
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ComparisonTable(Result):
+    """Systems ordered by a metric, highest first, beside the scores of a constant answer.
+
+    The first row is called the best only where it is significantly better than every other row.
+    """
+
+    source: str
+    metric: str
+    shown: tuple[str, ...]
+    seeds: tuple[int, ...]
+    rows: tuple[ComparisonRow, ...]
+    pairs: tuple[Comparison, ...]
+    baseline: Mapping[str, float]
+    design: Design
+
+    def __repr__(self) -> str:
+        return f"<ComparisonTable of {len(self.rows)} systems on {self.source!r}, n = {self.n:,}>"
+
+    @property
+    def n(self) -> int:
+        """Examples every system was tested on."""
+        return len(self.design.tested)
+
+    def headline(self) -> str:
+        """Return the finding in one line; a winner only where it is significant."""
+        first = self.rows[0]
+        if len(self.rows) == 1:
+            return f"{first.system} on {self.source}"
+        if first.verdict == BEST:
+            return f"{first.system} does best on {self.source}"
+        return f"No system is significantly better than all others on {self.source}"
+
+    def summary(self) -> Summary:
+        """Return the scores with verdicts, then what each system costs."""
+        metric, others = self.metric, [name for name in self.shown if name != self.metric]
+        rows: list[tuple[Cell, ...]] = [(row.system, row.scores[metric], row.verdict) for row in self.rows]
+        rows.append((CONSTANT, self.baseline.get(metric), ""))
+        details: list[tuple[Cell, ...]] = [
+            (row.system, *(row.scores[name].value for name in others),
+             row.ranking.get("average_precision"), row.ranking.get("best_f1"), row.cost["fit_seconds"],
+             row.cost["predict_seconds_per_1000"])
+            for row in self.rows
+        ]  # fmt: skip
+        details.append((CONSTANT, *(self.baseline.get(name) for name in others), None, None, None, None))
+        columns = ["system", *others, "avg. precision", "best F1", "train, s", "1,000 texts, s"]
+        if len(self.seeds) > 1:
+            columns.append(f"{metric}, {len(self.seeds)} seeds")
+            spreads = ["{:.3f} ± {:.3f}".format(*row.over_seeds[metric]) for row in self.rows]
+            details = [(*row, spread) for row, spread in zip(details, [*spreads, ""], strict=True)]
+        tables = (
+            Table(("system", metric, "verdict"), tuple(rows)),
+            Table(tuple(columns), tuple(details)),
+        )
+        notes = [
+            f"{self.headline()}.",
+            f"{self.source}, {self.design.describe()}, n = {self.n:,}. Significance: paired bootstrap over "
+            "groups, Holm-adjusted, alpha 0.05.",
+            *self.design.notes(),
+            *(f"Warning, {row.system}: {warning}" for row in self.rows for warning in row.warnings),
+            "Best F1 is that of the best threshold in hindsight: a limit, not a result.",
+            f"{NOTE}.",
+        ]
+        return Summary(tables, tuple(notes))
+
+    def as_dict(self) -> dict[str, object]:
+        """Return every score, cost, verdict and pairwise comparison."""
+        return {
+            "data": self.source,
+            "metric": self.metric,
+            "seeds": list(self.seeds),
+            **self.design.as_dict(),
+            "systems": {
+                row.system: {
+                    "scores": {name: value.as_dict() for name, value in row.scores.items()},
+                    "over_seeds": {name: list(pair) for name, pair in row.over_seeds.items()},
+                    "cost": dict(row.cost),
+                    "n_unread": row.n_unread,
+                    "ranking": dict(row.ranking),
+                    "warnings": list(row.warnings),
+                    "verdict": row.verdict,
+                }
+                for row in self.rows
+            },
+            "constant_answer": dict(self.baseline),
+            "comparisons": [pair.as_dict() for pair in self.pairs],
+        }
+
+    def write(self, out: Path | str, *, inputs: Iterable[Path] = ()) -> None:
+        """Write the predictions of each system, compare.json, compare.svg, report.html and manifest.json."""
+        from deadpan.figures import whiskers
+
+        out = Path(out)
+        out.mkdir(parents=True, exist_ok=True)
+        page = Page(self.headline(), f"{self.design.describe()}, highest {self.metric} first.")
+        add_summary(page, self)
+        scores = {row.system: row.scores[self.metric] for row in self.rows}
+        constant = self.baseline.get(self.metric)
+        mark = None if constant is None else (CONSTANT, constant)
+        add_figure(
+            page, out, "compare", lambda: whiskers(self.headline(), scores, unit=self.metric, mark=mark)
+        )
+        write_study(
+            out, "compare", self, page, command="detect compare",
+            predictions={row.system: row.predictions for row in self.rows},
+            config={"data": self.source, "design": self.design.describe()}, seed=self.seeds[0], inputs=inputs,
+        )  # fmt: skip
+
+
+def suitable_metrics(examples: Sequence[Example]) -> list[str]:
+    """Return the scores usually reported on such data, the main one first."""
+    labels: dict[str, list[bool]] = {}
+    for example in examples:
+        if example.label is not None and example.sequence:
+            labels.setdefault(example.sequence, []).append(example.label)
+    if labels and all(sorted(pair) == [False, True] for pair in labels.values()):
+        return ["pair_accuracy", "accuracy"]
+    truths = [example.label for example in examples if example.label is not None]
+    share = sum(truths) / max(len(truths), 1)
+    even = 0.35 <= share <= 0.65
+    return ["balanced_accuracy", "f1"] if even else ["f1", "balanced_accuracy"]
+
+
+@overload
+def compare_systems(
+    examples: Sequence[Example], systems: Answers, *, metric: str | None = None
+) -> Comparisons: ...
+@overload
+def compare_systems(
+    examples: Sequence[Example],
+    systems: Systems,
+    *,
+    metric: str | None = None,
+    k: int = FOLDS,
+    pool: bool = False,
+    seeds: Sequence[int] = (0,),
+    threshold: Threshold = DEFAULT_THRESHOLD,
+    prevalence: float | None = None,
+    blend: bool = False,
+    also: Sequence[Example] = (),
+    source: str = "",
+    progress: Progress = silent,
+) -> ComparisonTable: ...
+def compare_systems(
+    examples: Sequence[Example],
+    systems: Systems | Answers,
+    *,
+    metric: str | None = None,
+    k: int = FOLDS,
+    pool: bool = False,
+    seeds: Sequence[int] = (0,),
+    threshold: Threshold = DEFAULT_THRESHOLD,
+    prevalence: float | None = None,
+    blend: bool = False,
+    also: Sequence[Example] = (),
+    source: str = "",
+    progress: Progress = silent,
+) -> ComparisonTable | Comparisons:
+    """Test several systems on the same examples: on the published test split, or in the same k folds.
+
+    `systems` are names, Detectors, or a mapping from a name to settings. `divide` describes how copies are
+    kept out of training, and what happens to `also`, additional training data. A threshold rule is applied
+    inside each training part. `blend` adds a row that combines all systems by their out-of-fold scores.
+
+    If `systems` maps names to lists of Predictions, nothing is trained: they are compared as by
+    `compare_predictions`.
+
+    compare_systems(read_dataset("starter-en").examples, ["bow", "linear"])
+    """
+    examples = check_examples(examples)
+    if isinstance(systems, Mapping) and any(not isinstance(own, Mapping) for own in systems.values()):
+        answers: Any = systems
+        return compare_predictions(examples, answers, metric=metric or suitable_metrics(examples)[0])
+    settings, progress = system_settings(systems), check_progress(progress)
+    seeds, also = check_list(seeds, "seeds"), check_examples(also)
+    if not settings or not seeds:
+        raise ConfigError("a comparison needs at least one system and one seed: name some")
+    check_threshold(threshold)
+    design = divide(examples, k=k, pool=pool, also=also)
+    shown = suitable_metrics(design.tested)
+    metric = metric or shown[0]
+    score_named(metric)
+    shown = list(dict.fromkeys([metric, *shown, "auc"]))
+    first: dict[str, Trial] = {}
+    tables: dict[str, list[ScoreTable]] = {}
+    for name, own in settings.items():
+        trials = [
+            run_trial(
+                str(own["system"]), design, seed=seed, threshold=threshold, prevalence=prevalence,
+                progress=progress,
+                settings={key: value for key, value in own.items() if key != "system"},
+            )
+            for seed in seeds
+        ]  # fmt: skip
+        first[name] = trials[0]
+        tables[name] = [score_predictions(design.tested, trial.predictions, seed=0) for trial in trials]
+    if blend:
+        first[BLENDED] = _blended(first, settings, design, threshold, prevalence, progress)
+        tables[BLENDED] = [score_predictions(design.tested, first[BLENDED].predictions, seed=0)]
+    return _table(source or source_name(examples), metric, shown, seeds, first, tables, design)
+
+
+def system_settings(systems: Any) -> dict[str, dict[str, Any]]:
+    """Return the settings of each row, `system` among them."""
+    if isinstance(systems, Mapping):
+        return {name: {"system": name, **own} for name, own in systems.items()}
+    if isinstance(systems, str | bytes) or not isinstance(systems, Iterable):
+        raise ConfigError(f"systems is {systems!r}: pass a list of names, such as ['linear', 'majority']")
+    rows: dict[str, dict[str, Any]] = {}
+    for system in systems:
+        detector = isinstance(system, Detector)
+        name = system.system if detector else str(system)
+        split_variant(name)
+        number = sum(row["system"] == name for row in rows.values())
+        rows[f"{name} {number + 1}" if number else name] = {
+            **(system.settings if detector else {}),
+            "system": name,
+        }
+    return rows
+
+
+def _table(
+    source: str,
+    metric: str,
+    shown: Sequence[str],
+    seeds: Sequence[int],
+    trials: Mapping[str, Trial],
+    tables: Mapping[str, Sequence[ScoreTable]],
+    design: Design,
+) -> ComparisonTable:
+    answers = {name: trial.predictions for name, trial in trials.items()}
+    pairs = compare_predictions(design.tested, answers, metric=metric) if len(trials) > 1 else []
+    order = sorted(trials, key=lambda name: -(tables[name][0].scores[metric].value or 0.0))
+    usable = [name for name in shown if all(name in tables[system][0].scores for system in trials)]
+    rate = sum(bool(e.label) for fold in design.folds for e in fold.train) / max(
+        sum(len(fold.train) for fold in design.folds), 1
+    )
+    rows = tuple(
+        ComparisonRow(
+            name,
+            tables[name][0].scores,
+            {score: _over_seeds(tables[name], score) for score in usable},
+            trials[name].cost(),
+            tables[name][0].n_unread,
+            _verdict(name, order[0], pairs),
+            trials[name].predictions,
+            ranking_scores(design.tested, trials[name].predictions),
+            rate_warnings(trials[name].predictions, rate),
+        )
+        for name in order
+    )
+    baseline = constant_scores(design.tested)
+    return ComparisonTable(source, metric, tuple(usable), tuple(seeds), rows, tuple(pairs), baseline, design)
+
+
+def _blended(
+    trials: Mapping[str, Trial],
+    settings: Mapping[str, Mapping[str, Any]],
+    design: Design,
+    threshold: Threshold,
+    prevalence: float | None,
+    progress: Progress,
+) -> Trial:
+    """Return the blend of all systems; a published test split has no say in its weights and threshold."""
+    if design.published:
+        own = {"systems": [dict(row) for row in settings.values()]}
+        return run_trial(
+            "blend", design, threshold=threshold, prevalence=prevalence, settings=own, progress=progress
+        )
+    predictions, thresholds = blend_scores(
+        [trial.predictions for trial in trials.values()], design.tested, len(design.folds),
+        threshold=threshold, prevalence=prevalence,
+    )  # fmt: skip
+    fit, predict = (
+        sum(getattr(trial, name) for trial in trials.values()) for name in ("fit_seconds", "predict_seconds")
+    )
+    return Trial(BLENDED, predictions, thresholds, fit, predict)
+
+
+def _over_seeds(tables: Sequence[ScoreTable], score: str) -> tuple[float, float]:
+    values = [table.scores[score].value or 0.0 for table in tables]
+    return fmean(values), stdev(values) if len(values) > 1 else 0.0
+
+
+def _verdict(name: str, first: str, pairs: Sequence[Comparison]) -> str:
+    """Return how a row stands to the first one; the first is best only if all others are worse."""
+    if name == first:
+        against = [pair for pair in pairs if first in (pair.first, pair.second)]
+        return BEST if against and all(pair.significant for pair in against) else HIGHEST
+    for pair in pairs:
+        if {pair.first, pair.second} == {name, first}:
+            if pair.p_holm is None:
+                return "cannot be compared"
+            word = "significantly worse" if pair.significant else "not significantly different"
+            return f"{word}, p {pair.p_holm:.3f}"
+    return ""

@@ -1,0 +1,240 @@
+"""Score a trained detector on examples it was not trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from deadpan.arguments import check_examples, check_path, check_progress, check_share
+from deadpan.detect.detector import Detector
+from deadpan.detect.seen import SeenTexts
+from deadpan.detect.studies.design import published_splits
+from deadpan.detect.studies.hindsight import ranking_scores, rate_warnings
+from deadpan.detect.studies.output import add_figure, add_summary, source_name, write_study
+from deadpan.detect.thresholds import Threshold, at_threshold, check_threshold, choose_threshold
+from deadpan.errors import ConfigError
+from deadpan.page import Page, Table
+from deadpan.page.summary import Summary
+from deadpan.progress import Progress, silent
+from deadpan.records import Example, Prediction
+from deadpan.results import Result
+from deadpan.splits import split
+from deadpan.stats import ScoreTable, score_predictions
+from deadpan.stats.constant import NOTE, constant_scores
+from deadpan.stats.sequences import rows_by_sequence
+
+HELD_OUT = 0.2
+"""Share of the examples a threshold is chosen on where there is no dev split; they are not scored."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Evaluation(Result):
+    """Scores of one detector, the scores of a constant answer beside them, and what was excluded."""
+
+    model: str
+    system: str
+    source: str
+    threshold: float
+    table: ScoreTable
+    baseline: Mapping[str, float]
+    predictions: list[Prediction]
+    seen: int
+    torn: int
+    training_texts_known: bool
+    design: str
+    ranking: Mapping[str, float]
+    warnings: tuple[str, ...] = ()
+    coverage: tuple[float, float] | None = None
+
+    def __repr__(self) -> str:
+        return f"<Evaluation of {self.model!r} on {self.source!r}, n = {self.table.n:,}>"
+
+    def summary(self) -> Summary:
+        """Return the scores beside those of a constant answer, and what was excluded."""
+        rows = tuple(
+            (name, value, self.baseline.get(name), value.n) for name, value in self.table.scores.items()
+        )
+        notes = [
+            f"{self.system} on {self.source} ({self.design}), threshold {self.threshold:.3g}.",
+            f"n {self.table.n:,} in {self.table.n_clusters:,} clusters; unparsed answers "
+            f"{self.table.n_unread:,}; excluded as seen in training {self.seen:,}"
+            + (f", and {self.torn:,} more of the same pairs or sequences." if self.torn else "."),
+        ]
+        if self.ranking:
+            notes.append(
+                f"Average precision {self.ranking['average_precision']:.3f}; best F1 at any threshold, in "
+                f"hindsight, {self.ranking['best_f1']:.3f}."
+            )
+        if self.coverage is not None:
+            share, accuracy = self.coverage
+            notes.append(
+                f"Answers other than 'cannot tell': {share:.0%}, balanced accuracy there {accuracy:.3f}; the "
+                "scores above are of all texts."
+            )
+        notes += [f"Warning: {warning}" for warning in self.warnings]
+        if not self.training_texts_known:
+            notes.append("The model does not record its training texts, so none could be excluded.")
+        if self.table.calibration.ece_width is not None:
+            notes.append(f"Expected calibration error: {self.table.calibration.ece_width:.3f}.")
+        return Summary((Table(("score", "value", "constant answer", "n"), rows),), (*notes, f"{NOTE}."))
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the scores and everything that was excluded."""
+        return {
+            "model": self.model, "system": self.system, "data": self.source, "design": self.design,
+            "threshold": self.threshold, "seen_in_training": self.seen,
+            "excluded_with_their_sequence": self.torn, "training_texts_known": self.training_texts_known,
+            "constant_answer": dict(self.baseline), "ranking": dict(self.ranking),
+            "warnings": list(self.warnings),
+            "coverage": None if self.coverage is None else self.coverage[0],
+            "balanced_accuracy_decided": None if self.coverage is None else self.coverage[1],
+            **self.table.as_dict(),
+        }  # fmt: skip
+
+    def write(self, out: Path | str, *, inputs: Iterable[Path] = ()) -> None:
+        """Write predictions.jsonl, scores.json, calibration.svg, report.html and manifest.json."""
+        from deadpan.figures import reliability
+
+        out = Path(out)
+        out.mkdir(parents=True, exist_ok=True)
+        page = Page(
+            f"{self.system} on {self.source}", f"Threshold {self.threshold:.3g}, n = {self.table.n:,}."
+        )
+        add_summary(page, self)
+        bins, error = self.table.calibration.reliability, self.table.calibration.ece_width or 0.0
+        if bins:
+            page.heading("Calibration")
+            title = f"Expected calibration error {error:.2f}"
+            add_figure(page, out, "calibration", lambda: reliability(title, bins))
+        config = {"model": self.model, "data": self.source, "threshold": self.threshold}
+        write_study(
+            out, "scores", self, page, command="detect evaluate", config=config,
+            predictions={"predictions": self.predictions}, inputs=inputs, counts={"scored": self.table.n},
+        )  # fmt: skip
+
+
+def evaluate(
+    detector: Detector | Path | str,
+    examples: Sequence[Example],
+    *,
+    threshold: Threshold | None = None,
+    prevalence: float | None = None,
+    pairs: bool = False,
+    keep_seen: bool = False,
+    pool: bool = False,
+    source: str = "",
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Evaluation:
+    """Score a detector, or the one saved in a folder.
+
+    Where the examples come with train and test splits, the test split is scored, unless `pool` asks for
+    all. Texts the detector was trained on are excluded, together with the other responses of their pair or
+    sequence, unless `keep_seen`. A threshold rule ("f1", "balanced") is applied to the dev split, or to a
+    fifth of the examples, which are then not scored. With `pairs`, exactly one response of each sequence is
+    labelled sarcastic. `prevalence` is the share of sarcastic texts to expect: a rule chooses a threshold for
+    it, and a share of sarcastic answers that is far from it, or from that of the training data, is warned of.
+    """
+    examples = check_examples(examples)
+    if not isinstance(detector, Detector):
+        check_path(detector, "a model")
+    model = str(detector) if not isinstance(detector, Detector) else detector.system
+    loaded = detector if isinstance(detector, Detector) else Detector.load(detector)
+    if prevalence is not None:
+        check_share(prevalence, "prevalence")
+    rule = None if threshold is None else check_threshold(threshold)
+    published = None if pool else published_splits(examples)
+    candidates = list(examples) if published is None else published[1]
+    tested, seen, torn = (candidates, 0, 0) if keep_seen else without_seen(loaded.seen_, candidates)
+    cut = loaded.threshold_
+    if rule is not None:
+        tested, cut = _with_threshold(loaded, examples, tested, rule, keep_seen, seed, prevalence)
+    if not any(example.label is not None for example in tested):
+        raise ConfigError(
+            f"nothing to score in {source or source_name(examples)}: no labelled example that the model has "
+            "not seen in training; give other examples"
+        )
+    answers = loaded.predict(tested, check_progress(progress))
+    predictions = at_threshold(answers, cut)
+    if pairs:
+        predictions = pick_one(tested, predictions)
+    return Evaluation(
+        model,
+        loaded.system,
+        source or source_name(examples),
+        cut,
+        score_predictions(tested, predictions, seed=seed),
+        constant_scores(tested),
+        predictions,
+        seen,
+        torn,
+        loaded.seen_ is not None,
+        "all examples" if published is None else "published test split",
+        ranking_scores(tested, predictions),
+        rate_warnings(predictions, loaded.rate_ if prevalence is None else prevalence),
+        None if loaded.bands is None else _coverage(tested, answers),
+    )
+
+
+def _coverage(examples: Sequence[Example], answers: Sequence[Prediction]) -> tuple[float, float]:
+    """Return the share of texts that are decided, and the balanced accuracy of those answers."""
+    pairs = [(e, p) for e, p in zip(examples, answers, strict=True) if e.label is not None]
+    kept = [(e, p) for e, p in pairs if p.label is not None]
+    if not kept:
+        return 0.0, float("nan")
+    scored = score_predictions([e for e, _ in kept], [p for _, p in kept], resamples=1)
+    value = scored.scores["balanced_accuracy"].value
+    return len(kept) / len(pairs), float("nan") if value is None else value
+
+
+def without_seen(seen: SeenTexts | None, examples: Sequence[Example]) -> tuple[list[Example], int, int]:
+    """Exclude the texts a model was trained on, and with them the rest of their sequence.
+
+    Return the remaining examples, how many texts were seen, and how many more went with their sequence.
+    """
+    if seen is None:
+        return list(examples), 0, 0
+    known = seen.contain(examples)
+    torn = {e.sequence for e, is_seen in zip(examples, known, strict=True) if is_seen and e.sequence}
+    kept = [e for e, is_seen in zip(examples, known, strict=True) if not is_seen and e.sequence not in torn]
+    n_seen = int(np.sum(known))
+    return kept, n_seen, len(examples) - len(kept) - n_seen
+
+
+def _with_threshold(
+    detector: Detector,
+    examples: Sequence[Example],
+    tested: list[Example],
+    rule: Threshold,
+    keep_seen: bool,
+    seed: int,
+    prevalence: float | None,
+) -> tuple[list[Example], float]:
+    """Return the examples left to score and the threshold, chosen on others that the model has not seen."""
+    if not isinstance(rule, str):
+        return tested, float(rule)
+    dev = [example for example in examples if example.split == "dev" and example.label is not None]
+    dev = dev if keep_seen else without_seen(detector.seen_, dev)[0]
+    rest = [example for example in tested if example.split != "dev"]
+    if not dev or not rest:
+        parts = split(tested, {"dev": HELD_OUT, "test": 1 - HELD_OUT}, seed=seed)
+        dev, rest = parts["dev"], parts["test"]
+    return rest, choose_threshold(dev, detector.predict(dev), rule, prevalence)
+
+
+def pick_one(examples: Sequence[Example], predictions: Sequence[Prediction]) -> list[Prediction]:
+    """Label only the highest-scoring response of each sequence sarcastic; of equal scores the first.
+
+    An example without a sequence keeps its label.
+    """
+    picked = list(predictions)
+    for rows in rows_by_sequence([example.sequence for example in examples]).values():
+        if len(rows) < 2 or any(predictions[row].score is None for row in rows):
+            continue
+        best = max(rows, key=lambda row: predictions[row].score or 0.0)
+        for row in rows:
+            picked[row] = replace(predictions[row], label=row == best)
+    return picked
