@@ -1,1 +1,39 @@
-"""SarcBench: questions about what a speaker means, put to any language model, and a leaderboard to trust."""
+"""SarcBench: items about what a speaker means, runs of any language model, and a leaderboard."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+_NAMES = {
+    "BenchResult": "api",
+    "BenchScores": "scores.report",
+    "agreed_items": "scores.agreement",
+    "audit_set": "items.audit",
+    "check_contamination": "contamination",
+    "check_submission": "runs.submission",
+    "compare_bench": "scores.comparison",
+    "export_rows": "runs.row_export",
+    "export_set": "items.export",
+    "harden_set": "hardening.harden",
+    "human_baseline": "scores.report",
+    "item_report": "scores.difficulty",
+    "list_sets": "items.sets",
+    "merge_runs": "runs.merge",
+    "open_set": "items.sets",
+    "retire_set": "items.retirement",
+    "run_bench": "api",
+    "run_open_track": "api",
+    "score_bench": "scores.report",
+    "validate_set": "items.validation",
+    "write_leaderboard": "site.write",
+    "write_quiz": "items.quiz",
+}
+__all__ = list(_NAMES)
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public function on first use: listing names imports nothing heavy."""
+    if name not in _NAMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"deadpan.bench.{_NAMES[name]}"), name)

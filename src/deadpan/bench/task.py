@@ -1,7 +1,7 @@
-"""The same benchmark as a task of Inspect, for those who live there: inspect eval deadpan/bench/task.py
+"""The benchmark as a task of Inspect: inspect eval deadpan/bench/task.py
 
-`deadpan bench run` asks the same prompts without this: it keeps a journal of its own, so that a kill loses
-nothing. Here Inspect keeps the log, and its viewer shows every sample.
+`deadpan bench run` asks the same prompts with a journal of its own, so that kill -9 loses nothing. With this
+task Inspect keeps the log, and its viewer shows every sample.
 """
 
 from __future__ import annotations
@@ -23,26 +23,33 @@ from inspect_ai.scorer import (
 )
 from inspect_ai.solver import TaskState, generate
 
-from deadpan.bench.answers import read_letter
-from deadpan.bench.items import LETTERS
-from deadpan.bench.prompts import render_prompt
-from deadpan.bench.scores import Answered
-from deadpan.bench.sets import DEFAULT_SET, open_set
+from deadpan.bench.items.item import LETTERS
+from deadpan.bench.items.prompts import render_prompt
+from deadpan.bench.items.sets import DEFAULT_SET, open_set
+from deadpan.bench.runs.answers import read_letter
+from deadpan.bench.scores.score import ItemAnswers
 from deadpan.errors import ConfigError
 
 
 @task
 def sarcbench(set: str = DEFAULT_SET, runs: int = 5, max_tokens: int = 128) -> Task:
-    """A public set, zero-shot, some runs an item, voted on letters."""
+    """Ask a public set zero-shot, several runs per item, with a plurality vote on letters."""
     items = open_set(set)
     if not items.public:
-        raise ConfigError(f"{items.label} is {items.visibility}: Inspect's logs would hold its answers")
+        raise ConfigError(
+            f"{items.label} is {items.visibility}: Inspect's logs would hold its answers; use `bench run`"
+        )
     samples = [
         Sample(
             id=item.id,
             input=render_prompt(item, range(6)),
             target=LETTERS[item.answer],
-            metadata={"category": item.category, "pair": item.pair_id, "set_hash": items.hash},
+            metadata={
+                "category": item.category,
+                "pair": item.pair_id,
+                "set_hash": items.hash,
+                "options": item.options,
+            },
         )
         for item in items.items
     ]
@@ -57,10 +64,10 @@ def sarcbench(set: str = DEFAULT_SET, runs: int = 5, max_tokens: int = 128) -> T
 
 @scorer(metrics=[accuracy(), stderr(cluster="pair")])
 def final_answer() -> Scorer:
-    """The letter of `Final Answer: X`; what cannot be read says so in its metadata."""
+    """Read the letter as `bench run` does; an unread answer is marked in the metadata."""
 
     async def score(state: TaskState, target: Target) -> Score:
-        letter = read_letter(state.output.completion)
+        letter = read_letter(state.output.completion, state.metadata.get("options", ()), state.input_text)
         return Score(
             value=CORRECT if letter == target.text else INCORRECT,
             answer=letter or "",
@@ -77,11 +84,11 @@ def _stop(state: TaskState) -> str:
 
 @score_reducer(name="plurality")
 def plurality() -> ScoreReducer:
-    """Votes on letters. Inspect's `mode` votes on right and wrong, which is another thing."""
+    """Vote on letters. Inspect's `mode` votes on right and wrong, which is a different thing."""
 
     def reduce(scores: list[Score]) -> Score:
         target = (scores[0].metadata or {}).get("target", "")
-        voted = Answered("", "", "", "", target, tuple(score.answer or "" for score in scores), 0.0)
+        voted = ItemAnswers("", "", "", "", target, tuple(score.answer or "" for score in scores), 0.0)
         return Score(value=float(voted.plurality == target), answer=voted.plurality)
 
     return reduce

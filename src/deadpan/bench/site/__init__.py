@@ -1,1 +1,1 @@
-"""The leaderboard: static pages that need no network and say what differs."""
+"""The leaderboard: static pages that need no network."""

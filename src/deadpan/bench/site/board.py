@@ -1,13 +1,14 @@
-"""What the leaderboard says: rows in order, ranks that tie where models do not differ."""
+"""The leaderboard: rows in order; models that are not significantly different share a rank."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from deadpan.bench.comparison import Pairing, check_same, compare_runs
-from deadpan.bench.folder import RunFolder
-from deadpan.bench.scores import Scores, score_run
+from deadpan.bench.runs.folder import BenchRun
+from deadpan.bench.scores.comparison import RunComparison, check_same, compare_runs
+from deadpan.bench.scores.languages import in_language, languages_of
+from deadpan.bench.scores.score import RunScores, score_run
 from deadpan.errors import DataError
 
 PROVIDERS = {
@@ -17,17 +18,25 @@ PROVIDERS = {
     "human": "people", "hf": "Hugging Face", "vllm": "vLLM", "ollama": "Ollama", "moonshot": "MoonshotAI",
 }  # fmt: skip
 
+RUNS = 5
+"""Runs per item in the paper."""
+
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """One row: its scores, its rank (0 for what is not ranked) and how it stands to the row above."""
+class BoardEntry:
+    """One row: scores, rank (0 if not ranked) and the comparison with the row above.
 
-    scores: Scores
+    Baselines and people have no rank. A model without one has the reason in `not_ranked`: too many cut-off or
+    unread answers, or fewer runs than the other models.
+    """
+
+    scores: RunScores
     name: str
     provider: str
     rank: int
     tied: bool
-    above: Pairing | None
+    above: RunComparison | None
+    not_ranked: str = ""
 
     @property
     def kind(self) -> str:
@@ -36,52 +45,67 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """All rows, best first, and what was left off with its reason."""
+    """All rows, best first, and the excluded runs with their reasons."""
 
     set: str
     set_hash: str
     visibility: str
-    entries: tuple[Entry, ...]
-    left_out: tuple[tuple[str, str], ...]
+    entries: tuple[BoardEntry, ...]
+    excluded: tuple[tuple[str, str], ...]
+    languages: tuple[tuple[str, Board], ...] = ()
+    """A board per language; none for a set in one language."""
 
     @property
-    def models(self) -> list[Entry]:
+    def chance(self) -> float:
+        """The share that guessing gets right: one in the number of options, by what the items offer."""
+        return next((e for e in self.entries if e.kind != "human"), self.entries[0]).scores.chance
+
+    @property
+    def models(self) -> list[BoardEntry]:
         return [entry for entry in self.entries if entry.kind == "model"]
 
     @property
-    def human(self) -> Entry | None:
+    def human(self) -> BoardEntry | None:
         return next((entry for entry in self.entries if entry.kind == "human"), None)
 
 
-def make_board(runs: Sequence[RunFolder], seed: int = 0) -> tuple[Board, list[RunFolder]]:
-    """The board, and the runs that are on it. Incomplete runs and parts of a set are left off, with why."""
+def make_board(runs: Sequence[BenchRun], seed: int = 0) -> tuple[Board, list[BenchRun]]:
+    """Return the board and its runs. Incomplete runs and runs on a part of a set are excluded."""
     check_same(runs)
-    kept, left_out = [], []
+    kept, excluded = [], []
     for run in runs:
         why = why_not(run)
         if why:
-            left_out.append((run.plan.model, why))
+            excluded.append((run.plan.system, why))
         else:
             kept.append(run)
     if not kept:
-        reasons = "; ".join(f"{name}: {why}" for name, why in left_out)
-        raise DataError(f"no run can go on a leaderboard ({reasons}): finish one first")
-    names = [run.plan.model for run in kept]
+        reasons = "; ".join(f"{name}: {why}" for name, why in excluded)
+        raise DataError(f"no run can go on a leaderboard ({reasons}): complete one first")
+    names = [run.plan.system for run in kept]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise DataError(f"two runs of {twice}: merge them, or name only one of them")
-    scored = {run.plan.model: score_run(run, seed) for run in kept}
-    order = sorted(kept, key=lambda run: (-(scored[run.plan.model].avg.value or 0.0), run.plan.model))
+        raise DataError(f"two runs of {twice}: merge them, or give only one of them")
+    scored = {run.plan.system: score_run(run, seed) for run in kept}
+    order = sorted(kept, key=lambda run: (-(scored[run.plan.system].avg.value or 0.0), run.plan.system))
     pairs = compare_runs(order, seed) if len(order) > 1 else []
-    entries = _entries([scored[run.plan.model] for run in order], pairs)
+    entries = _entries([scored[run.plan.system] for run in order], pairs)
     plan = kept[0].plan
-    return Board(plan.set, plan.set_hash, plan.visibility, tuple(entries), tuple(left_out)), order
+    board = Board(plan.set, plan.set_hash, plan.visibility, tuple(entries), tuple(excluded))
+    return replace(board, languages=tuple(_by_language(kept, seed))), order
 
 
-def why_not(run: RunFolder) -> str:
-    """Why a run may not be published; empty if it may."""
+def _by_language(runs: Sequence[BenchRun], seed: int) -> Iterator[tuple[str, Board]]:
+    """Yield a board per language, if there are several."""
+    names = languages_of(runs)
+    for name in names if len(names) > 1 else []:
+        yield name, make_board([in_language(run, name) for run in runs], seed)[0]
+
+
+def why_not(run: BenchRun) -> str:
+    """Return why a run may not be published; empty if it may."""
     if not run.rows:
-        return "stopped before its end, or still running"
+        return "no rows yet: stopped early, or still running"
     if not run.complete:
         missing = run.plan.total - sum(not row.error for row in run.rows)
         return f"incomplete, {missing} of {run.plan.total} rows missing" if missing > 0 else "incomplete"
@@ -90,30 +114,40 @@ def why_not(run: RunFolder) -> str:
     return ""
 
 
-def _entries(scored: Sequence[Scores], pairs: Sequence[Pairing]) -> list[Entry]:
-    """Ranks: one more than the number of models that are better for sure (Holm over all pairs)."""
-    found = {frozenset((pair.first, pair.second)): pair for pair in pairs}
-    models = [each for each in scored if each.kind == "model"]
+def _entries(scored: Sequence[RunScores], pairs: Sequence[RunComparison]) -> list[BoardEntry]:
+    """Rank models: one more than the number of significantly better models (Holm over all pairs)."""
+    compared = {frozenset((pair.first, pair.second)): pair for pair in pairs}
+    reasons = {each.model: each.not_ranked or _too_few_runs(each, scored) for each in scored}
+    models = [each for each in scored if each.kind == "model" and not reasons[each.model]]
     ranks = {}
     for each in models:
         better = 0
         for other in models:
-            pair = found.get(frozenset((each.model, other.model)))
-            if pair and pair.differ and (other.avg.value or 0.0) > (each.avg.value or 0.0):
+            pair = compared.get(frozenset((each.model, other.model)))
+            if pair and pair.different and (other.avg.value or 0.0) > (each.avg.value or 0.0):
                 better += 1
         ranks[each.model] = better + 1
-    entries: list[Entry] = []
+    entries: list[BoardEntry] = []
     for each in scored:
         rank = ranks.get(each.model, 0)
-        above = found.get(frozenset((each.model, entries[-1].scores.model))) if entries else None
+        above = compared.get(frozenset((each.model, entries[-1].scores.model))) if entries else None
         name, provider = named(each.model)
         tied = bool(rank) and list(ranks.values()).count(rank) > 1
-        entries.append(Entry(each, name, provider, rank, tied, above))
+        entries.append(BoardEntry(each, name, provider, rank, tied, above, reasons[each.model]))
     return entries
 
 
+def _too_few_runs(scores: RunScores, others: Sequence[RunScores]) -> str:
+    """Return a reason if a model was asked less often than the paper's five runs and than another model."""
+    most = max((each.runs for each in others if each.kind == "model"), default=0)
+    wanted = min(RUNS, most)
+    if scores.kind != "model" or scores.runs >= wanted:
+        return ""
+    return f"{scores.runs} run{'s' if scores.runs > 1 else ''} instead of {wanted}"
+
+
 def named(model: str) -> tuple[str, str]:
-    """A model's own name and who provides it, from the name it is asked by."""
+    """Split the name of a model into its own name and its provider."""
     parts = model.split("/")
     if len(parts) == 1:
         return ("People", "people") if model == "human" else (model, PROVIDERS.get(model, "own endpoint"))

@@ -1,4 +1,4 @@
-"""The frame of every page of the site: one file, our style, and at most our own script, by its hash."""
+"""The HTML frame of every page: one file, our style, and only our own script, allowed by its hash."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from deadpan.page.markup import escape
 
 @cache
 def asset(name: str) -> str:
-    """A file of ours that goes into the pages."""
+    """Return a file that is embedded in pages."""
     return files("deadpan.bench.site").joinpath(name).read_text(encoding="utf-8")
 
 
 def document(title: str, body: str, *, script: bool = False, language: str = "en", home: str = "") -> str:
-    """A whole page. Nothing is loaded from anywhere, and no script runs but the one whose hash is named."""
-    code = asset("sort.js") if script else ""
+    """Return a whole page. It loads nothing, and only the script with the given hash can run."""
+    code = files("deadpan.page").joinpath("sort.js").read_text("utf-8") + asset("filter.js") if script else ""
     digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
     allowed = f"script-src 'sha256-{digest}'; " if script else ""
     policy = (

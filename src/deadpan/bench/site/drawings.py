@@ -1,27 +1,26 @@
-"""The site's drawings, as SVG that takes its colours from the page: whiskers, small multiples, a scatter."""
+"""Drawings of the site as SVG in the colours of the page: intervals, small multiples, a scatter plot."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
 
-from deadpan.bench.items import CATEGORIES, CHANCE
-from deadpan.bench.site.board import Board, Entry
+from deadpan.bench.items.item import CATEGORIES
+from deadpan.bench.site.board import Board, BoardEntry
 from deadpan.page.markup import escape
 from deadpan.stats import Interval
 
 WIDTH, HEIGHT, PAD = 176, 14, 5
-LANGUAGES = {"en": "English", "ko": "Korean"}
 
 
-def bar(interval: Interval) -> str:
-    """An interval from 0 to 1, with chance as a broken line; the numbers stand beside it as text."""
+def bar(interval: Interval, chance: float) -> str:
+    """Draw an interval from 0 to 1, with chance as a dashed line; the numbers are beside it as text."""
     if interval.value is None:
         return ""
     middle = HEIGHT / 2
     parts = [
         f'<line class="ground" x1="{PAD}" x2="{WIDTH - PAD}" y1="{middle}" y2="{middle}"/>',
-        f'<line class="chance" x1="{_at(CHANCE)}" x2="{_at(CHANCE)}" y1="1" y2="{HEIGHT - 1}"/>',
+        f'<line class="chance" x1="{_at(chance)}" x2="{_at(chance)}" y1="1" y2="{HEIGHT - 1}"/>',
     ]
     if interval.low is not None and interval.high is not None:
         parts.append(
@@ -37,14 +36,11 @@ def _at(value: float) -> str:
 
 
 def multiples(board: Board) -> str:
-    """One small drawing a category and a language, all on one scale, models in one order."""
-    groups = [(name.replace("_", " "), "categories", name) for name in CATEGORIES]
-    languages = sorted({name for entry in board.entries for name in entry.scores.languages})
-    if len(languages) > 1:
-        groups += [(LANGUAGES.get(name, name), "languages", name) for name in languages]
+    """Draw one small chart per category, on one scale, models in one order."""
     drawn = []
-    for title, kind, key in groups:
-        found = [(entry, getattr(entry.scores, kind).get(key)) for entry in board.entries]
+    for name in CATEGORIES:
+        title = name.replace("_", " ")
+        found = [(entry, entry.scores.categories.get(name)) for entry in board.entries]
         shown = [(entry, value) for entry, value in found if value is not None and value.value is not None]
         if not shown:
             continue
@@ -57,63 +53,87 @@ def multiples(board: Board) -> str:
     return f'<div class="multiples">{"".join(drawn)}</div>'
 
 
-def _multiple_row(entry: Entry, value: Interval) -> str:
+def _multiple_row(entry: BoardEntry, value: Interval) -> str:
     aside = "" if entry.kind == "model" else ' class="aside"'
     interval = ""
     if value.low is not None and value.high is not None:
         interval = f'<span class="sr"> from {value.low:.2f} to {value.high:.2f}</span>'
+    drawn = bar(value, entry.scores.chance)
     return (
-        f'<li{aside}><span title="{escape(entry.name)}">{escape(entry.name)}</span>{bar(value)}'
+        f'<li{aside}><span title="{escape(entry.name)}">{escape(entry.name)}</span>{drawn}'
         f"<b>{value.value:.2f}{interval}</b></li>"
     )
 
 
-# ---------------------------------------------------------------- cost against accuracy
+# ---------------------------------------------------------------- accuracy against cost and tokens
 
 W, H, LEFT, RIGHT, TOP, BOTTOM = 640, 340, 46, 20, 18, 46
 
 
 def cost_scatter(board: Board) -> str:
-    """Accuracy over dollars for the whole run, on a logarithmic axis; what costs nothing stands left."""
-    known = [entry for entry in board.entries if entry.kind != "human" and entry.scores.cost is not None]
-    if not known:
+    """Draw accuracy against the cost of a whole run, on a logarithmic axis; free runs are at the left."""
+    known = [(entry, entry.scores.cost) for entry in board.entries if entry.kind != "human"]
+    priced = [(entry, cost) for entry, cost in known if cost is not None]
+    if not priced:
         return '<p class="empty">No run has a known price.</p>'
-    paid = [entry.scores.cost or 0.0 for entry in known if entry.scores.cost]
+    return _scatter(board, priced, "US dollars for the whole run", "free", "${:g}", "cost")
+
+
+def token_scatter(board: Board) -> str:
+    """Draw accuracy against the tokens written per answer; a rule writes none and is at the left."""
+    asked = [entry for entry in board.entries if entry.kind != "human"]
+    if not asked:
+        return '<p class="empty">No model has been asked.</p>'
+    written = [
+        (entry, 0.0 if entry.kind == "baseline" else entry.scores.output_tokens / entry.scores.rows)
+        for entry in asked
+    ]
+    return _scatter(board, written, "tokens written per answer", "none", "{:g}", "tokens")
+
+
+def _scatter(
+    board: Board, known: Sequence[tuple[BoardEntry, float]], unit: str, nothing: str, tick: str, against: str
+) -> str:
+    paid = [value for _, value in known if value]
     low = math.floor(math.log10(min(paid))) if paid else -2
     high = math.ceil(math.log10(max(paid))) if paid else 0
     high = max(high, low + 1)
-    free = any(not entry.scores.cost for entry in known)
+    free = len(paid) < len(known)
     start = LEFT + (90 if free else 10)
 
-    def x(cost: float) -> float:
-        if not cost:
+    def x(value: float) -> float:
+        if not value:
             return LEFT + 34
-        return start + (W - RIGHT - 90 - start) * (math.log10(cost) - low) / (high - low)
+        return start + (W - RIGHT - 90 - start) * (math.log10(value) - low) / (high - low)
 
     def y(value: float) -> float:
         return TOP + (H - TOP - BOTTOM) * (1 - value)
 
+    parts = _axis(y)
+    if paid:
+        for power in range(low, high + 1):
+            place = f'x="{x(10**power):.1f}" y="{H - BOTTOM + 18}"'
+            parts.append(f'<text {place} text-anchor="middle">{tick.format(10**power)}</text>')
+    if free:
+        parts.append(f'<text x="{LEFT + 34}" y="{H - BOTTOM + 18}" text-anchor="middle">{nothing}</text>')
+    parts.append(f'<text x="{LEFT}" y="{H - 6}">{unit} (logarithmic)</text></g>')
+    level = f"{y(board.chance):.1f}"
+    parts.append(f'<line class="chance" x1="{LEFT}" x2="{W - RIGHT}" y1="{level}" y2="{level}"/>')
+    parts += _points([(x(value), y(entry.scores.avg.value or 0.0), entry) for entry, value in known], y)
+    label = f"Accuracy against {against}; the same numbers are in the table above"
+    return (
+        f'<svg class="scatter" viewBox="0 0 {W} {H}" role="img" aria-label="{label}">{"".join(parts)}</svg>'
+    )
+
+
+def _axis(y: Callable[[float], float]) -> list[str]:
     parts = ['<g class="axis">']
     for share in (0, 0.25, 0.5, 0.75, 1):
         parts.append(
             f'<line class="grid" x1="{LEFT}" x2="{W - RIGHT}" y1="{y(share):.1f}" y2="{y(share):.1f}"/>'
         )
         parts.append(f'<text x="{LEFT - 8}" y="{y(share) + 4:.1f}" text-anchor="end">{share:g}</text>')
-    if paid:
-        for power in range(low, high + 1):
-            place = f'x="{x(10**power):.1f}" y="{H - BOTTOM + 18}"'
-            parts.append(f'<text {place} text-anchor="middle">${10**power:g}</text>')
-    if free:
-        parts.append(f'<text x="{LEFT + 34}" y="{H - BOTTOM + 18}" text-anchor="middle">free</text>')
-    parts.append(f'<text x="{LEFT}" y="{H - 6}">US dollars for the whole run (logarithmic)</text></g>')
-    parts.append(
-        f'<line class="chance" x1="{LEFT}" x2="{W - RIGHT}" y1="{y(CHANCE):.1f}" y2="{y(CHANCE):.1f}"/>'
-    )
-    parts += _points([(x(e.scores.cost or 0.0), y(e.scores.avg.value or 0.0), e) for e in known], y)
-    label = "Accuracy against cost; the same numbers stand in the table above"
-    return (
-        f'<svg class="scatter" viewBox="0 0 {W} {H}" role="img" aria-label="{label}">{"".join(parts)}</svg>'
-    )
+    return parts
 
 
 PLACES = (
@@ -124,14 +144,14 @@ PLACES = (
     (-9, -9, "end"),
     (-9, 17, "end"),
 )
-"""Where a name may stand beside its dot, best first."""
+"""Positions of a name beside its dot, best first."""
 LETTER = 6.7
 
 
-def _points(points: Sequence[tuple[float, float, Entry]], y: Callable[[float], float]) -> list[str]:
-    """Dots with whiskers and names; a name stands where it covers no dot and no other name.
+def _points(points: Sequence[tuple[float, float, BoardEntry]], y: Callable[[float], float]) -> list[str]:
+    """Draw dots with intervals and names; a name covers no dot and no other name.
 
-    Baselines lie on one another at chance, for nothing: they share one name.
+    Baselines are all free and at chance, so they share one name.
     """
     parts, taken = [], [(px - 5, px + 5, py - 5, py + 5) for px, py, _ in points]
     named = False
@@ -158,7 +178,7 @@ def _points(points: Sequence[tuple[float, float, Entry]], y: Callable[[float], f
 def _free_place(
     px: float, py: float, width: float, taken: list[tuple[float, float, float, float]]
 ) -> tuple[float, float, str]:
-    """The first place whose box is free; if none is, the one above all that is there."""
+    """Return the first free position; if there is none, one above everything."""
     for dx, dy, anchor in PLACES:
         left = px + dx if anchor == "start" else px + dx - width
         box = (left, left + width, py + dy - 10, py + dy + 3)

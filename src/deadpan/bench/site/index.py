@@ -1,40 +1,53 @@
-"""The front page: the finding in words, the table, the small multiples, cost, items, downloads."""
+"""The front page: the finding, the table, small multiples, cost, items, downloads."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from deadpan.bench.comparison import Pairing
-from deadpan.bench.difficulty import ItemFacts
-from deadpan.bench.items import CHANCE
-from deadpan.bench.site.board import Board, Entry
+from deadpan.bench.scores.comparison import RunComparison
+from deadpan.bench.scores.difficulty import ItemFacts
+from deadpan.bench.site.about import about, families, take_part
+from deadpan.bench.site.board import Board, BoardEntry
+from deadpan.bench.site.cells import cell, score_cell, small
 from deadpan.bench.site.document import document
-from deadpan.bench.site.drawings import bar, cost_scatter, multiples
+from deadpan.bench.site.drawings import bar, cost_scatter, multiples, token_scatter
+from deadpan.bench.site.language_tables import language_tables
 from deadpan.page.markup import escape
+from deadpan.records import Item
 from deadpan.stats import Interval
+
+NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
 
 
 def index_page(
-    board: Board, facts: Sequence[ItemFacts], downloads: Sequence[tuple[str, str]], item_pages: bool
+    board: Board, facts: Sequence[ItemFacts], downloads: Sequence[tuple[str, str]], items: Sequence[Item]
 ) -> str:
-    """The whole page."""
+    """Return the whole page; `items` are those that may be shown, none of a private set."""
     parts = [
         f"<header><h1>SarcBench</h1>\n<p class='lead'>{escape(finding(board))}</p></header>",
         _facts(board),
+        about(items),
         '<h2 id="leaderboard">Leaderboard</h2>',
         _explained(board),
+        families(board),
         _table(board),
         '<p class="sr" role="status" id="sorted"></p>',
-        _left_out(board),
-        "<h2>Where models are right</h2>",
-        "<p>One scale from 0 to 1 for all; the broken line is chance, the whisker the 95 % interval.</p>",
+        _excluded(board),
+        language_tables(board),
+        "<h2>Accuracy by category</h2>",
+        "<p>Scales run from 0 to 1; the dashed line is chance, the whisker the 95 % confidence interval.</p>",
         multiples(board),
-        "<h2>What it costs to be right</h2>",
-        "<p>Accuracy (Avg over runs) against the price of the whole run, as the provider’s price list had it "
-        "on the day named in the run.</p>",
+        "<h2>Accuracy and cost</h2>",
+        "<p>Accuracy (Avg over runs) against the cost of the whole run, at the provider’s prices on the date "
+        "stored in the run.</p>",
         '<div class="drawing" role="region" aria-label="Accuracy against cost" tabindex="0">'
         f"{cost_scatter(board)}</div>",
-        _items(facts) if item_pages else "" if board.visibility == "public" else _private(board),
+        "<h2>Accuracy and tokens</h2>",
+        "<p>Accuracy against the tokens that a model writes per answer, reasoning included.</p>",
+        '<div class="drawing" role="region" aria-label="Accuracy against tokens" tabindex="0">'
+        f"{token_scatter(board)}</div>",
+        _items(facts) if items else "" if board.visibility == "public" else _private(board),
+        take_part(board),
         _method(board),
         _downloads(downloads),
     ]
@@ -42,28 +55,30 @@ def index_page(
 
 
 def finding(board: Board) -> str:
-    """What the table shows, in a sentence or two."""
-    models = board.models
-    if not models:
+    """Return what the table shows, in a sentence or two."""
+    models = [entry for entry in board.models if entry.rank]
+    if not board.models:
         return "No model has a complete run yet; below are the baselines a model has to beat."
+    if not models:
+        return "No model is ranked: each row of the table says why."
     best = [entry for entry in models if entry.rank == 1]
     value = best[0].scores.avg.value or 0.0
     if len(models) == 1:
         words = f"{best[0].name} is right in {100 * value:.0f} % of its answers"
     elif len(best) == 1:
-        words = f"{best[0].name} leads with {100 * value:.0f} % right, ahead of the rest for sure"
+        words = f"{best[0].name} leads with {100 * value:.0f} % right, significantly ahead of the rest"
     else:
         names = [f"{entry.name} ({100 * (entry.scores.avg.value or 0.0):.0f} %)" for entry in best[:4]]
         more = [f"{len(best) - 4} more"] if len(best) > 4 else []
         listed = " and ".join(filter(None, [", ".join([*names, *more][:-1]), [*names, *more][-1]]))
-        words = f"{listed} share the first place: this set cannot tell them apart"
+        words = f"{listed} share the first place: they are not significantly different"
     low = models[0].scores.avg.low
-    luck = "" if low is None or low > CHANCE else "; no model is above chance for sure"
-    return f"{words}. Chance is {100 * CHANCE:.0f} %{luck}."
+    luck = "" if low is None or low > board.chance else "; no model is significantly above chance"
+    return f"{words}. Chance is {100 * board.chance:.0f} %{luck}."
 
 
 def _facts(board: Board) -> str:
-    # People are asked by a quiz, all others by one prompt.
+    # People take a quiz; all others get one prompt.
     first = next((entry for entry in board.entries if entry.kind != "human"), board.entries[0]).scores
     runs = sorted({entry.scores.runs for entry in board.entries if entry.kind != "human"})
     dates = sorted({date for entry in board.entries for date in entry.scores.dates if date})
@@ -83,8 +98,9 @@ def _facts(board: Board) -> str:
 
 def _explained(board: Board) -> str:
     return (
-        "<p>Models share a rank where they do not differ for sure (paired by question, families resampled "
-        "whole, Holm over all pairs). Press a heading to sort.</p>"
+        "<p>Models that are not significantly different share a rank (paired by item, clustered on families, "
+        "Holm over all pairs). A model with more than 2 % of its answers cut off or unread, or with fewer "
+        "runs than the others (five are enough), is shown but not ranked. Select a heading to sort.</p>"
     )
 
 
@@ -114,9 +130,10 @@ def _table(board: Board) -> str:
     if board.human is None:
         rows.insert(0, _pending())
     at = next(
-        (i for i, e in enumerate(board.entries) if (e.scores.avg.value or 0) < CHANCE), len(board.entries)
+        (i for i, e in enumerate(board.entries) if (e.scores.avg.value or 0) < board.chance),
+        len(board.entries),
     )
-    rows.insert(at + (board.human is None), _chance())
+    rows.insert(at + (board.human is None), _chance(board.chance))
     return (
         '<div class="table" role="region" aria-labelledby="leaderboard" tabindex="0">'
         '<table class="board sortable" data-home="2"><thead><tr>'
@@ -124,10 +141,11 @@ def _table(board: Board) -> str:
     )
 
 
-def _row(entry: Entry) -> str:
+def _row(entry: BoardEntry) -> str:
     scores = entry.scores
     rank = f"{entry.rank}{'=' if entry.tied else ''}" if entry.rank else "–"
     returned = ", ".join(scores.returned)
+    unranked = f"not ranked: {entry.not_ranked}" if entry.not_ranked else ""
     note = f"answered as {returned}" if returned and entry.name not in returned else ""
     ties = f"{scores.ties} tie{'s' if scores.ties > 1 else ''}" if scores.ties else ""
     cost = "unknown" if scores.cost is None else "free" if not scores.cost else f"${scores.cost:.2f}"
@@ -140,54 +158,37 @@ def _row(entry: Entry) -> str:
         if rate
     ]
     again = f"{100 * scores.escalated:.1f} % asked again" if scores.escalated else ""
+    form = "" if scores.in_form in (None, 1.0) else f"{100 * (scores.in_form or 0.0):.1f} % in the asked form"
+    reasoning = (
+        f"{scores.reasoning_tokens / scores.rows:,.0f} reasoning tokens" if scores.reasoning_tokens else ""
+    )
+    shuffled = "" if scores.shuffle_consistency is None else "options shuffled"
     human = entry.kind == "human"
-    people = f"{scores.runs} people" if human else entry.provider
+    people = f"{scores.runs} {'person' if scores.runs == 1 else 'people'}" if human else entry.provider
     cells = [
-        _cell("rank", rank, entry.rank or None),
+        cell("rank", rank, entry.rank or None),
         f'<th scope="row" class="who" data-v="{escape(entry.name)}"><b>{escape(entry.name)}</b>'
-        f"<span>{escape(people)}</span>{_small(note)}</th>",
-        _score_cell(scores.avg, whisker=True),
+        f"<span>{escape(people)}</span>{small(note)}{small(unranked)}</th>",
+        score_cell(scores.avg, chance=scores.chance),
         f'<td class="said"><span>{_against(entry.above)}</span></td>',
-        _score_cell(scores.maj, ties),
-        _score_cell(scores.pairs),
-        _score_cell(scores.letter_consistency),
-        _cell("n", "–" if human else cost, None if human else scores.cost),
-        _cell("n", "–" if human else f"{scores.seconds:.2f}", None if human else scores.seconds),
-        _cell("n", f"{100 * sum(faults):.1f} %", sum(faults), *named_faults, again),
+        score_cell(scores.maj, ties),
+        score_cell(scores.pairs),
+        score_cell(scores.shuffle_consistency or scores.letter_consistency, shuffled),
+        cell("n", "–" if human else cost, None if human else scores.cost),
+        cell("n", "–" if human else f"{scores.seconds:.2f}", None if human else scores.seconds, reasoning),
+        cell("n", f"{100 * sum(faults):.1f} %", sum(faults), *named_faults, again, form),
     ]
     kind = "" if entry.kind == "model" else ' class="aside"'
-    return f"<tr{kind}>{''.join(cells)}</tr>"
+    family = "" if human else f' data-family="{escape(entry.provider)}"'
+    return f"<tr{kind}{family}>{''.join(cells)}</tr>"
 
 
-def _cell(kind: str, text: str, value: float | None, *notes: str) -> str:
-    data = "" if value is None else f' data-v="{value:.6g}"'
-    return f'<td class="{kind}"{data}>{escape(text)}{"".join(map(_small, notes))}</td>'
-
-
-def _small(text: str) -> str:
-    return f"<small>{escape(text)}</small>" if text else ""
-
-
-def _score_cell(interval: Interval, note: str = "", whisker: bool = False) -> str:
-    if interval.value is None:
-        return '<td class="n">–</td>'
-    places = 3 if whisker else 2
-    around = ""
-    if interval.low is not None and interval.high is not None:
-        around = f"<small>[{interval.low:.{places}f}, {interval.high:.{places}f}]</small>"
-    drawn = bar(interval) if whisker else ""
-    return (
-        f'<td class="n" data-v="{interval.value:.6g}"><b>{interval.value:.{places}f}</b>{around}{drawn}'
-        f"{_small(note)}</td>"
-    )
-
-
-def _against(pair: Pairing | None) -> str:
+def _against(pair: RunComparison | None) -> str:
     if pair is None:
         return "–"
     gap = f"p\u00a0=\u00a0{pair.p_holm:.3f}" if pair.p_holm >= 0.001 else "p\u00a0&lt;\u00a00.001"
     size = abs(pair.difference.value or 0.0)
-    if pair.differ:
+    if pair.different:
         return f"<b>lower by {100 * size:.1f} points</b> ({gap})"
     return f"not different ({gap})"
 
@@ -205,17 +206,25 @@ def _pending() -> str:
     return _empty_row("People", "human baseline", "pending", "", "no answers by people yet")
 
 
-def _chance() -> str:
-    drawn = bar(Interval(CHANCE, None, None, 0.95, 6))
-    value = f' data-v="{CHANCE:.6g}"'
-    return _empty_row("Chance", "one of six options", f"<b>{CHANCE:.3f}</b>{drawn}", value, "a pair: 0.03")
+def _chance(chance: float) -> str:
+    drawn = bar(Interval(chance, None, None, 0.95, 0), chance)
+    value, pair = f' data-v="{chance:.6g}"', f"a pair: {chance**2:.2f}"
+    return _empty_row("Chance", f"one of {_options(chance)}", f"<b>{chance:.3f}</b>{drawn}", value, pair)
 
 
-def _left_out(board: Board) -> str:
-    if not board.left_out:
+def _options(chance: float) -> str:
+    """Return the number of options in words; items may offer different numbers of them."""
+    n = 1 / chance
+    if abs(n - round(n)) > 1e-6:
+        return f"{n:.1f} options on average"
+    return f"{NUMBERS.get(round(n), round(n))} options"
+
+
+def _excluded(board: Board) -> str:
+    if not board.excluded:
         return ""
-    lines = "".join(f"<li>{escape(name)}: {escape(why)}</li>" for name, why in board.left_out)
-    return f'<div class="note"><p>Not on the board:</p><ul>{lines}</ul></div>'
+    lines = "".join(f"<li>{escape(name)}: {escape(why)}</li>" for name, why in board.excluded)
+    return f'<div class="note"><p>Not on the leaderboard:</p><ul>{lines}</ul></div>'
 
 
 def _items(facts: Sequence[ItemFacts]) -> str:
@@ -231,35 +240,46 @@ def _items(facts: Sequence[ItemFacts]) -> str:
         for each in hard
     )
     return (
-        "<h2>Which items separate models</h2>"
-        f"<p>Of {len(facts)} items, {len(facts) - right - wrong} separate the models here; {right} were "
-        f"always right and {wrong} always wrong for all of them. The hardest:</p><ul>{lines}</ul>"
+        "<h2>Items that separate models</h2>"
+        f"<p>{sum(each.separates for each in facts)} of {len(facts)} items separate these models "
+        "significantly (exact test over runs, false discovery rate of 5 % over items by Benjamini and "
+        f"Hochberg); all models answered {right} always right and {wrong} always wrong. On the others the "
+        f"difference may be chance. The hardest:</p><ul>{lines}</ul>"
         '<p><a href="items/index.html">All items with every answer</a></p>'
     )
 
 
 def _private(board: Board) -> str:
     return (
-        f"<h2>Items</h2><p>The set is {escape(board.visibility)}: its items and the answers to them are not "
-        "shown anywhere, only what they add up to.</p>"
+        f"<h2>Items</h2><p>The set is {escape(board.visibility)}: only aggregate scores are published, no "
+        "items and no answers.</p>"
     )
 
 
 def _method(board: Board) -> str:
     lines = (
-        "The question is the unit, not the run: a score is the mean over questions of the share of runs that "
-        "got it right, and intervals resample whole families (a minimal pair is one).",
-        "Right is Avg@k. Same letter: the share of questions with one and the same letter in all runs. "
-        "Seconds: the median answer.",
-        "Majority (Maj@k) is the letter most runs gave; a tie is not right and is counted.",
-        "What could not be read, was cut off at the largest limit or was refused is not right, stays in the "
-        "denominator and is shown. A cut-off answer is asked again with a larger limit first.",
-        "Not read: the share of answers that were unread, cut off or refused; those asked again with a "
-        "larger limit are named, since their score needed it.",
-        "Runs with a missing row stay off this page.",
-        "Both of a pair: the two items differ in one small change that flips the answer; by luck 1 in 36.",
+        "The unit is the item, not the run: a score is the mean over items of the share of runs with the "
+        "right answer, and 95 % confidence intervals resample whole families (a minimal pair is one).",
+        "Right is Avg@k. Same letter: the share of items with the same letter in all runs. "
+        "Seconds: median per answer.",
+        "Majority (Maj@k) is the most frequent letter over runs. If several letters are most frequent, there "
+        "is no majority: such a tie is not right, and the number of ties is shown.",
+        "An answer is read as a person would read it: a letter, a statement such as “the answer is B”, or "
+        "the option’s text. The share in exactly the form asked for is shown where it is below 100 %.",
+        "Answers that are unread, refused or cut off at the largest token limit are not right and stay in "
+        "the denominator. A cut-off answer is first requested again with a larger limit.",
+        "Not read: the share of answers that were unread, cut off or refused. The share that was requested "
+        "again with a larger limit is shown below it.",
+        "Incomplete runs are not shown.",
+        "Both of a pair: the two items differ in one small change that flips the answer; chance is "
+        f"{_one_in(board.chance**2)}.",
     )
     return "<h2>How to read it</h2><ul>" + "".join(f"<li>{escape(line)}</li>" for line in lines) + "</ul>"
+
+
+def _one_in(share: float) -> str:
+    n = 1 / share
+    return f"1 in {round(n)}" if abs(n - round(n)) < 1e-6 else f"{share:.3f}"
 
 
 def _downloads(downloads: Sequence[tuple[str, str]]) -> str:

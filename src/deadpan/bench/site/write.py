@@ -1,75 +1,134 @@
-"""Writing the site: pages, numbers to download, a manifest last."""
+"""Writing the site: pages, data to download, and the manifest last."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from deadpan.bench.difficulty import ItemFacts, item_facts
-from deadpan.bench.folder import RunFolder
-from deadpan.bench.items import family, write_items
-from deadpan.bench.rows import write_rows
-from deadpan.bench.scores import answered
-from deadpan.bench.sets import ItemSet
+from deadpan.bench.items.item import family, write_items
+from deadpan.bench.items.sets import AskPassphrase, ItemSet, open_set, shipped
+from deadpan.bench.runs.folder import BenchRun, find_runs
+from deadpan.bench.runs.row_export import write_rows
+from deadpan.bench.scores.difficulty import ItemFacts, item_facts
+from deadpan.bench.scores.score import item_answers
+from deadpan.bench.site.about import tried_items, try_page
 from deadpan.bench.site.board import Board, make_board
 from deadpan.bench.site.index import index_page
 from deadpan.bench.site.item_pages import answers_by_item, item_page, items_index
 from deadpan.errors import DataError
+from deadpan.page.summary import Summary
+from deadpan.results import Result
 from deadpan.storage import manifest_path, write_json, write_manifest, write_text
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """What came of it."""
+class SiteReport(Result):
+    """A leaderboard that was written."""
 
+    out: Path
     models: int
+    human: bool
     pages: int
-    left_out: tuple[tuple[str, str], ...]
+    excluded: tuple[tuple[str, str], ...]
+    note: str = ""
 
-    def as_dict(self) -> dict[str, Any]:
-        """For --json."""
-        return asdict(self)
+    def as_dict(self) -> dict[str, object]:
+        """Return the folder, what is on the board, and the excluded runs with their reasons."""
+        found = {"out": str(self.out), "models": self.models, "human": self.human, "pages": self.pages}
+        return {**found, "excluded": [list(each) for each in self.excluded]}
+
+    def summary(self) -> Summary:
+        """Return the page to open, and the excluded runs."""
+        people = " and people" if self.human else ""
+        notes = [f"{self.out / 'index.html'}: {self.models} models{people}, {self.pages} item pages"]
+        notes += [f"excluded: {name} ({why})" for name, why in self.excluded]
+        return Summary(notes=(*notes, *filter(None, [self.note])))
 
 
-def write_site(runs: Sequence[RunFolder], out: Path, items: ItemSet | None, seed: int = 0) -> Written:
-    """Write the pages. Items, rows and answers go out only if the set says it is public and is at hand."""
+def write_leaderboard(
+    folders: Sequence[Path],
+    out: Path,
+    *,
+    items: str | Path | ItemSet | None = None,
+    seed: int = 0,
+    ask: AskPassphrase | None = None,
+) -> SiteReport:
+    """Write a static leaderboard of runs; incomplete runs are excluded.
+
+    `items` is the set that was asked, needed for item pages if it does not come with the package.
+    """
+    runs = find_runs(folders)
+    opened = _set_of(runs[0], items, ask)
+    report = write_site(runs, Path(out), opened, seed)
+    if opened is None and runs[0].public:
+        return replace(report, note="no item pages and no rows: give the set that was asked by --set")
+    return report
+
+
+def _set_of(run: BenchRun, items: str | Path | ItemSet | None, ask: AskPassphrase | None) -> ItemSet | None:
+    """Return the set a run was asked: the given one, else one of the package, else None."""
+    if items is None:
+        return next((each for each in map(open_set, shipped()) if each.hash == run.plan.set_hash), None)
+    opened = open_set(items, ask)
+    if opened.hash != run.plan.set_hash:
+        raise DataError(
+            f"--set {opened.label} ({opened.hash[:12]}) is not what {run.path} was asked, {run.plan.set} "
+            f"({run.plan.set_hash[:12]}): give that one"
+        )
+    return opened
+
+
+def write_site(runs: Sequence[BenchRun], out: Path, items: ItemSet | None, seed: int = 0) -> SiteReport:
+    """Write the pages. Items, rows and answers are published only if the set is public and given."""
     board, kept = make_board(runs, seed)
     _check_out(out)
     public = board.visibility == "public" and items is not None and items.hash == board.set_hash
     facts = item_facts(kept) if public and board.models else []
     downloads = _write_data(out, board, kept, items if public else None)
     pages = _write_items(out, items, kept, facts) if public and items is not None else 0
-    write_text(out / "index.html", index_page(board, facts, downloads, pages > 0))
+    shown = items.items if public and items is not None else ()
+    if shown:
+        write_text(out / "try.html", try_page(tried_items(shown)))
+    write_text(out / "index.html", index_page(board, facts, downloads, shown))
     config = {"set": board.set, "set_hash": board.set_hash, "models": [e.scores.model for e in board.entries]}
     write_manifest(out, command="bench site", config=config, seed=seed, counts={"pages": pages + 1})
-    return Written(len(board.models), pages, board.left_out)
+    return SiteReport(out, len(board.models), board.human is not None, pages, board.excluded)
 
 
 def _check_out(out: Path) -> None:
-    """A site may be written over a site, over nothing else."""
+    """Raise unless the folder is empty or holds an earlier site."""
     if out.exists() and not out.is_dir():
-        raise DataError(f"{out}: a file is in the way; name another --out")
+        raise DataError(f"{out}: is a file: choose another --out")
     if out.is_dir() and any(out.iterdir()) and not (out / "index.html").exists():
-        raise DataError(f"{out}: not empty and not a site; name another --out")
+        raise DataError(f"{out}: not empty and not a site: choose another --out")
     out.mkdir(parents=True, exist_ok=True)
     manifest_path(out).unlink(missing_ok=True)
-    # Pages of an earlier site may be of items that this one must not show.
-    for old in [*(out / "items").glob("*.html"), out / "data" / "items.jsonl"]:
+    # An earlier site may have shown items that this one must not show.
+    for old in [*(out / "items").glob("*.html"), out / "try.html", out / "data" / "items.jsonl"]:
         old.unlink(missing_ok=True)
 
 
 def _write_data(
-    out: Path, board: Board, runs: Sequence[RunFolder], items: ItemSet | None
+    out: Path, board: Board, runs: Sequence[BenchRun], items: ItemSet | None
 ) -> list[tuple[str, str]]:
-    """What can be downloaded: scores always, rows and items only of a public set."""
+    """Write the downloads: scores always, rows and items only of a public set."""
     folder = out / "data"
     scores = [
-        {**entry.scores.as_dict(), "rank": entry.rank or None, "provider": entry.provider}
+        {
+            **entry.scores.as_dict(),
+            "rank": entry.rank or None,
+            "not_ranked": entry.not_ranked,
+            "provider": entry.provider,
+        }
         for entry in board.entries
     ]
-    write_json(folder / "scores.json", {"set": board.set, "set_hash": board.set_hash, "scores": scores})
+    ranks = {
+        language: {entry.scores.model: entry.rank or None for entry in part.entries}
+        for language, part in board.languages
+    }
+    about = {"set": board.set, "set_hash": board.set_hash, "ranks_by_language": ranks}
+    write_json(folder / "scores.json", {**about, "scores": scores})
     found = [("data/scores.json", "All scores with their intervals (JSON)")]
     rows = [row for run in runs for row in run.rows]
     for name in ("rows.csv", "rows.parquet"):
@@ -86,8 +145,8 @@ def _write_data(
     return found
 
 
-def _write_items(out: Path, items: ItemSet, runs: Sequence[RunFolder], facts: Sequence[ItemFacts]) -> int:
-    asked = [answered(run.rows) for run in runs]
+def _write_items(out: Path, items: ItemSet, runs: Sequence[BenchRun], facts: Sequence[ItemFacts]) -> int:
+    asked = [item_answers(run.rows) for run in runs]
     answers = answers_by_item(runs, asked)
     known = {each.item: each for each in facts}
     ids = [item.id for item in items.items]
@@ -99,5 +158,5 @@ def _write_items(out: Path, items: ItemSet, runs: Sequence[RunFolder], facts: Se
         twin = next((each for each in twins[family(item)] if each != item.id), "")
         page = item_page(item, answers.get(item.id, []), known.get(item.id), (before, after, twin))
         write_text(out / "items" / f"{item.id}.html", page)
-    write_text(out / "items" / "index.html", items_index(items.items, known))
+    write_text(out / "items" / "index.html", items_index(items.items, known, answers))
     return len(ids) + 1

@@ -1,0 +1,204 @@
+"""Running the benchmark: ask models every item of a set, and report their scores."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from deadpan.arguments import check_names, check_path, check_progress
+from deadpan.bench.items.prompts import REASONED, ZERO_SHOT
+from deadpan.bench.items.sets import DEFAULT_SET, AskPassphrase, ItemSet, open_set
+from deadpan.bench.open_track.explain import explain
+from deadpan.bench.open_track.marks import OpenScores
+from deadpan.bench.runs.folder import BenchRun, read_run
+from deadpan.bench.runs.providers import Sampling
+from deadpan.bench.runs.run import run_models
+from deadpan.bench.runs.settings import LIMITS, RunSettings
+from deadpan.bench.runs.state import Watch, progress_watch
+from deadpan.bench.scores.report import best_first, reading_notes, score_tables, set_note
+from deadpan.bench.scores.score import RunScores, score_run
+from deadpan.llm.settings import KEY_ENV, default_model
+from deadpan.page.summary import Summary
+from deadpan.progress import Progress, silent
+from deadpan.results import Result
+
+
+@dataclass(frozen=True, slots=True)
+class BenchResult(Result):
+    """Finished runs with their scores, best first."""
+
+    out: Path
+    set: str
+    runs: tuple[BenchRun, ...] = field(repr=False)
+    scores: tuple[RunScores, ...] = field(repr=False)
+    partial: bool = False
+    """True if only a part of the set was asked."""
+
+    def __repr__(self) -> str:
+        models = ", ".join(run.plan.model for run in self.runs)
+        return (
+            f"BenchResult({models} on {self.set}, {len(self.incomplete)} incomplete, out={str(self.out)!r})"
+        )
+
+    @property
+    def incomplete(self) -> tuple[BenchRun, ...]:
+        """The runs in which a row has no answer."""
+        return tuple(run for run in self.runs if not run.complete)
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the scores of every run, and the folders of incomplete ones."""
+        incomplete = [str(run.path) for run in self.incomplete]
+        return {"runs": [each.as_dict() for each in self.scores], "incomplete": incomplete}
+
+    def summary(self) -> Summary:
+        """Return the scores, why runs are incomplete, and the next command."""
+        names = [each.model for each in self.scores]
+        tables = score_tables(names, self.scores) if self.scores else ()
+        notes = [set_note(self.scores[0])] if self.scores else []
+        notes += reading_notes(names, self.scores)
+        for run in self.incomplete:
+            notes += _missing(run)
+        notes.append(f"Rows and journals: {self.out}/")
+        if self.partial:
+            notes.append("A part of a set is on no leaderboard: ask the whole set, with another --out.")
+        else:
+            notes.append(f"Leaderboard: deadpan bench site {self.out} --out site")
+        return Summary(tables, tuple(notes))
+
+
+def _missing(run: BenchRun) -> list[str]:
+    """Return why a run is incomplete, and the cure."""
+    reasons = Counter(row.error.partition(":")[0] for row in run.rows if row.error)
+    counts = ", ".join(f"{why} {count}" for why, count in reasons.most_common())
+    return [
+        f"{run.path}: INCOMPLETE, so not on a leaderboard.",
+        f"{reasons.total()} of {run.plan.total} rows have no answer ({counts}). Repeat the command.",
+    ]
+
+
+def run_bench(
+    models: str | Sequence[str] | None = None,
+    set: str | Path | ItemSet = DEFAULT_SET,
+    *,
+    runs: int = 5,
+    out: str | Path = "runs",
+    limit: int | None = None,
+    sample: int | None = None,
+    temperature: float | None = 0.7,
+    top_p: float | None = 0.95,
+    reasoning_effort: str | None = None,
+    extra: Mapping[str, Any] | None = None,
+    max_tokens: int = LIMITS[0],
+    escalate: bool = True,
+    constrain: bool | None = None,
+    shuffle_options: bool = False,
+    reasoned: bool = False,
+    base_url: str = "",
+    key_env: str = KEY_ENV,
+    concurrency: int = 8,
+    retries: int = 5,
+    timeout: float = 120.0,
+    max_cost: float | None = None,
+    price: tuple[float, float] | None = None,
+    seed: int = 0,
+    ask: AskPassphrase | None = None,
+    progress: Progress = silent,
+    watch: Watch | None = None,
+) -> BenchResult:
+    """Ask models every item of a set; the same call resumes a run that was killed.
+
+    Models are named as in Inspect (openai/..., anthropic/..., openai-api/...), or embedded/..., baseline/...
+    Without `models` the embedded model is asked. Works inside a running event loop. Incomplete runs are part
+    of the result.
+
+    - `runs`: how often every item is asked.
+    - `out`: a folder that gets one folder per model.
+    - `limit`, `sample`: only about the first N items, or N at random, in whole pairs.
+    - `temperature`, `top_p`, `reasoning_effort`: None is not sent; `extra`: other fields of the request.
+    - `max_tokens`, `escalate`: the first token limit, and whether cut-off answers get larger ones.
+    - `constrain`: let the model write only a letter; None does so for embedded models.
+    - `shuffle_options`: show the options in another order in every run.
+    - `reasoned`: ask for a short explanation before the letter; a system of its own on the board.
+    - `base_url`, `key_env`: an OpenAI-compatible server and the variable that holds its key.
+    - `max_cost`, `price`: the limit in US dollars for all runs together, earlier sessions included, and the
+      price per million input and output tokens of a model that has none in the table.
+    - `ask`: returns the passphrase of a sealed set.
+    - `progress`, `watch`: called with the rows done and their total, or with the state of every model.
+    """
+    models = default_model() if models is None else models
+    names = [models] if isinstance(models, str) else check_names(models, "models")
+    settings = run_settings(
+        set, runs=runs, limit=limit, sample=sample, temperature=temperature, top_p=top_p,
+        reasoning_effort=reasoning_effort, extra=extra,
+        max_tokens=max_tokens, escalate=escalate, constrain=constrain, shuffle_options=shuffle_options,
+        reasoned=reasoned, base_url=base_url, key_env=key_env,
+        concurrency=concurrency, retries=retries, timeout=timeout,
+        max_cost=max_cost, price=price, seed=seed, ask=ask,
+    )  # fmt: skip
+    folder = check_path(out, "the folder")
+    finished = run_models(names, settings, folder, watch=watch or progress_watch(check_progress(progress)))
+    return _result(folder, settings, [read_run(folder) for folder, _ in finished])
+
+
+def run_open_track(
+    model: str | None,
+    settings: RunSettings,
+    *,
+    judge: str = "",
+    people: Path | None = None,
+    out: str | Path = "open",
+    progress: Progress = silent,
+    watch: Watch | None = None,
+) -> OpenScores:
+    """Ask a model to explain every item in one sentence; mark by similarity, a judge model and people.
+
+    Without `model` the embedded model is asked; `people` is a CSV with the columns item, run and right.
+    """
+    model = default_model() if model is None else model
+    seen = watch or progress_watch(progress)
+    return explain(model, settings, Path(out), judge=judge, people=people, watch=seen)
+
+
+def run_settings(
+    set: str | Path | ItemSet = DEFAULT_SET,
+    *,
+    runs: int = 5,
+    limit: int | None = None,
+    sample: int | None = None,
+    temperature: float | None = 0.7,
+    top_p: float | None = 0.95,
+    reasoning_effort: str | None = None,
+    extra: Mapping[str, Any] | None = None,
+    max_tokens: int = LIMITS[0],
+    escalate: bool = True,
+    constrain: bool | None = None,
+    shuffle_options: bool = False,
+    reasoned: bool = False,
+    base_url: str = "",
+    key_env: str = KEY_ENV,
+    concurrency: int = 8,
+    retries: int = 5,
+    timeout: float = 120.0,
+    max_cost: float | None = None,
+    price: tuple[float, float] | None = None,
+    seed: int = 0,
+    ask: AskPassphrase | None = None,
+) -> RunSettings:
+    """Return the settings of a run, checked. The arguments are those of `run_bench`."""
+    sampling = Sampling(
+        temperature, top_p, seed, timeout, concurrency, base_url, key_env, reasoning_effort, extra or {}
+    )
+    return RunSettings(
+        open_set(set, ask), runs, limit, sample, max_tokens, escalate, shuffle_options, retries, max_cost,
+        price, sampling, prompt=REASONED if reasoned else ZERO_SHOT, constrain=constrain,
+    )  # fmt: skip
+
+
+def _result(out: Path, settings: RunSettings, runs: Sequence[BenchRun]) -> BenchResult:
+    answered = [run for run in runs if any(not row.error for row in run.rows)]
+    scores = [score_run(run, settings.sampling.seed) for run in answered]
+    ordered = [each for _, each in best_first([each.model for each in scores], scores)]
+    return BenchResult(out, settings.set.label, tuple(runs), tuple(ordered), settings.partial)

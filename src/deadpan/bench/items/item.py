@@ -1,0 +1,151 @@
+"""Items: one question with six options each, read from JSON lines or TOML and checked."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from deadpan.errors import DataError
+from deadpan.fields import decode, encode
+from deadpan.records import Item
+from deadpan.registry import unknown
+from deadpan.storage import atomic
+
+LETTERS = "ABCDEF"
+OPTIONS = len(LETTERS)
+CHANCE = 1 / OPTIONS
+CATEGORIES = (
+    "intended_meaning",
+    "target_identification",
+    "sentiment_reversal",
+    "sincere_control",
+    "context_dependence",
+)
+CHECKS = (
+    "enough_context",
+    "one_best_answer",
+    "not_obvious_from_keywords",
+    "plausible_distractors",
+    "safe",
+)
+"""The quality checklist that every item answers."""
+
+ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]+)?")
+
+
+def family(item: Item) -> str:
+    """Return the family of an item: its minimal pair, or the item alone. Scores resample whole families."""
+    return item.pair_id or item.id
+
+
+def item_from(value: Any) -> Item:
+    """Return an item from plain values, or raise a DataError that says what to correct."""
+    if not isinstance(value, Mapping):
+        raise DataError("not an item, which is a table of fields: see `deadpan bench schema`")
+    try:
+        item = decode(dict(value), Item)
+    except (TypeError, ValueError) as bad:
+        raise DataError(f"not an item ({bad}): see `deadpan bench schema`") from None
+    for name in ("id", "version", "utterance", "question"):
+        if not getattr(item, name).strip():
+            raise DataError(f"{name} is empty: every item needs one")
+    if not ID.fullmatch(item.id):
+        raise DataError(f"item {item.id!r}: its id becomes a file name; use letters, digits, . _ and -")
+    if not LANGUAGE.fullmatch(item.language):
+        raise DataError(f"item {item.id!r} has language {item.language!r}: give a code such as en or ko")
+    if len(item.options) != OPTIONS:
+        raise DataError(f"item {item.id!r} has {len(item.options)} options: give exactly {OPTIONS}")
+    if any(not option.strip() for option in item.options):
+        raise DataError(f"item {item.id!r} has an empty option: write it or replace it")
+    if not 0 <= item.answer < OPTIONS:
+        raise DataError(f"item {item.id!r} has answer {item.answer}: give the index of an option, 0 to 5")
+    if item.category not in CATEGORIES:
+        raise DataError(f"item {item.id!r}: {unknown('category', item.category, list(CATEGORIES))}")
+    if strange := sorted(item.checks.keys() - set(CHECKS)):
+        raise DataError(f"item {item.id!r}: {unknown('check', strange[0], list(CHECKS))}")
+    if any(not isinstance(answer, bool) for answer in item.checks.values()):
+        raise DataError(f"item {item.id!r} has a check that is neither true nor false: answer it")
+    return item
+
+
+def read_items(path: Path) -> list[Item]:
+    """Read the items of a .jsonl or .toml file; an invalid item is an error that names its line."""
+    path = Path(path)
+    try:
+        raw = path.read_bytes()
+    except FileNotFoundError:
+        raise DataError(f"{path}: no such set; shipped sets are named like public@0.2.0") from None
+    except IsADirectoryError:
+        raise DataError(f"{path}: a folder, not a set; name the .jsonl or .toml file in it") from None
+    return items_from_bytes(raw, path)
+
+
+def items_from_bytes(raw: bytes, path: Path) -> list[Item]:
+    """Read items from a file's bytes; the suffix of `path` gives the format."""
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise DataError(
+            f"{path}: not UTF-8 text: if it is a sealed set, open it with `deadpan bench open`"
+        ) from None
+    if path.suffix == ".toml":
+        placed = _toml_values(text, path)
+    elif path.suffix == ".jsonl":
+        placed = _json_values(text, path)
+    else:
+        raise DataError(f"{path}: a set is a .jsonl or .toml file")
+    items = []
+    for place, value in placed:
+        try:
+            items.append(item_from(value))
+        except DataError as bad:
+            raise DataError(f"{place}: {bad}") from None
+    if not items:
+        raise DataError(f"{path}: no items in it: see `deadpan bench schema`")
+    return items
+
+
+def _json_values(text: str, path: Path) -> Iterable[tuple[str, Any]]:
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            try:
+                yield f"{path}:{number}", json.loads(line)
+            except (ValueError, RecursionError) as bad:
+                raise DataError(
+                    f"{path}:{number}: not a JSON line ({bad}): check that the file is complete"
+                ) from None
+
+
+def _toml_values(text: str, path: Path) -> Iterable[tuple[str, Any]]:
+    try:
+        table = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as bad:
+        raise DataError(f"{path}: not TOML: {bad}") from None
+    items = table.get("item")
+    if not isinstance(items, list):
+        raise DataError(f"{path}: no [[item]] tables in it: see `deadpan bench schema`")
+    return [(f"{path}: item {number}", value) for number, value in enumerate(items, 1)]
+
+
+def items_to_bytes(items: Iterable[Item]) -> bytes:
+    """Return items as JSON lines; equal items give equal bytes."""
+    return "".join(json.dumps(_stored(item), ensure_ascii=False) + "\n" for item in items).encode()
+
+
+def _stored(item: Item) -> dict[str, Any]:
+    """Return an item as it is stored; sets without `after` keep the bytes and the hash they always had."""
+    stored: dict[str, Any] = encode(item)
+    if not item.after:
+        del stored["after"]
+    return stored
+
+
+def write_items(path: Path, items: Iterable[Item]) -> None:
+    """Write items as JSON lines, atomically."""
+    with atomic(path) as temporary:
+        temporary.write_bytes(items_to_bytes(items))

@@ -1,0 +1,210 @@
+"""Probes: classifiers and rules that guess answers without seeing the whole item.
+
+A probe chooses an option for every item. A classifier scores the six options of items it was not trained
+on; families are never split, so the other item of a pair cannot help.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from deadpan.bench.items.forms import likenesses, option_forms
+from deadpan.bench.items.item import LETTERS, OPTIONS, family
+from deadpan.draws import draw
+from deadpan.records import Item
+from deadpan.stats.interval import FloatArray, IntArray
+from deadpan.text import sarc_tokens
+
+FOLDS = 10
+CROSSES = 2**12
+SHORTEST_WORD = 4
+"""Shorter words are mostly grammar; pairs of them would only add noise."""
+CROSS_WEIGHT = 0.2
+"""Weight of the features that pair two words: there are many of them, and few of any other kind."""
+Rule = Callable[[Item], Sequence[float]]
+"""Returns a number per option. The rule chooses the highest; credit is shared between ties."""
+
+
+def options_only(items: Sequence[Item], seed: int = 0) -> FloatArray:
+    """Return the credit per item of a classifier that sees only the options."""
+    return _cross_validated(items, _option_features, seed)
+
+
+def utterance_only(items: Sequence[Item], seed: int = 0) -> FloatArray:
+    """Return the credit per item of a classifier that also sees utterance and question, but no context."""
+    return _cross_validated(items, _remark_features, seed)
+
+
+def form_only(items: Sequence[Item], seed: int = 0) -> FloatArray:
+    """Return the credit per item of a classifier that sees the form of the options, not their words."""
+    return _cross_validated(items, _form_features, seed, strength=0.1)
+
+
+def rule_credit(items: Sequence[Item], rule: Rule) -> FloatArray:
+    """Return the credit per item of a rule: 1 for the answer, a share of it where options tie."""
+    credit = np.zeros(len(items))
+    for at, item in enumerate(items):
+        scores = np.asarray(rule(item), dtype=np.float64)
+        best = np.flatnonzero(scores == scores.max())
+        credit[at] = float(item.answer in best) / len(best)
+    return credit
+
+
+def folds_of(items: Sequence[Item], seed: int) -> IntArray:
+    """Return a fold per item, keeping families whole; draws do not depend on the order of items."""
+    names = sorted({family(item) for item in items}, key=lambda name: draw(seed, name))
+    place = {name: number % FOLDS for number, name in enumerate(names)}
+    return np.array([place[family(item)] for item in items], dtype=np.int64)
+
+
+def _cross_validated(
+    items: Sequence[Item],
+    features: Callable[[Sequence[Item], Sequence[Item]], tuple[Any, Any]],
+    seed: int,
+    strength: float = 10,
+) -> FloatArray:
+    from sklearn.linear_model import LogisticRegression
+
+    folds, credit = folds_of(items, seed), np.zeros(len(items))
+    for fold in np.unique(folds):
+        train = [item for item, each in zip(items, folds, strict=True) if each != fold]
+        tested = [int(at) for at in np.flatnonzero(folds == fold)]
+        if not train:
+            continue
+        seen, unseen = features(train, [items[at] for at in tested])
+        truth = [place == item.answer for item in train for place in range(OPTIONS)]
+        model = LogisticRegression(C=strength, class_weight="balanced", solver="liblinear").fit(seen, truth)
+        scores = model.decision_function(unseen).reshape(len(tested), OPTIONS)
+        for at, row in zip(tested, scores, strict=True):
+            credit[at] = float(int(np.argmax(row)) == items[at].answer)
+    return credit
+
+
+def _option_features(train: Sequence[Item], test: Sequence[Item]) -> tuple[Any, Any]:
+    """Return n-grams of words and characters of each option, and its length relative to the others."""
+    from scipy.sparse import csr_matrix, hstack
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    words = TfidfVectorizer(tokenizer=sarc_tokens, token_pattern=None, lowercase=False, ngram_range=(1, 2))
+    pieces = TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 4), sublinear_tf=True)
+    sides = []
+    for which, items in enumerate((train, test)):
+        texts = [option for item in items for option in item.options]
+        parts = [
+            each.fit_transform(texts) if which == 0 else each.transform(texts) for each in (words, pieces)
+        ]
+        sides.append(hstack([*parts, csr_matrix(_shapes(items))]).tocsr())
+    return sides[0], sides[1]
+
+
+def _form_features(train: Sequence[Item], test: Sequence[Item]) -> tuple[Any, Any]:
+    """Return the numbers of `forms`, scaled by the training items."""
+    seen, unseen = option_forms(train), option_forms(test)
+    scale = seen.std(axis=0)
+    scale[scale == 0] = 1.0
+    return seen / scale, unseen / scale
+
+
+def _shapes(items: Sequence[Item]) -> FloatArray:
+    """Return the length of each option relative to the others.
+
+    Positions are no feature: with balanced answers, a letter that is frequent in the test fold is rare in the
+    training folds, which pushes a classifier below chance. The rules look at positions instead.
+    """
+    rows = []
+    for item in items:
+        lengths = np.array([len(option) for option in item.options], dtype=np.float64)
+        relative = (lengths - lengths.mean()) / (lengths.std() or 1.0)
+        for place in range(OPTIONS):
+            longest, shortest = lengths[place] == lengths.max(), lengths[place] == lengths.min()
+            rows.append([relative[place], longest, shortest])
+    shapes: FloatArray = np.array(rows, dtype=np.float64)
+    return shapes
+
+
+def _remark_features(train: Sequence[Item], test: Sequence[Item]) -> tuple[Any, Any]:
+    """Return the option features, the share of words in the remark, and pairs of one word of each."""
+    from scipy.sparse import csr_matrix, hstack
+    from sklearn.feature_extraction import FeatureHasher
+
+    hasher = FeatureHasher(CROSSES, input_type="string", alternate_sign=False)
+    sides = []
+    for items, options in zip((train, test), _option_features(train, test), strict=True):
+        shared, crosses = [], []
+        for item in items:
+            remark = set(sarc_tokens(f"{item.utterance} {item.question}"))
+            for option in item.options:
+                words = set(sarc_tokens(option))
+                shared.append([len(words & remark) / max(1, len(words))])
+                crosses.append(
+                    [f"{one}~{other}" for one in long_words(remark) for other in long_words(words)]
+                )
+        pairs = hasher.transform(crosses)
+        sides.append(hstack([options, csr_matrix(np.array(shared)), pairs * CROSS_WEIGHT]).tocsr())
+    return sides[0], sides[1]
+
+
+def long_words(words: set[str]) -> list[str]:
+    """Return the words long enough to carry meaning; Korean words are short and all kept."""
+    return sorted(word for word in words if len(word) >= SHORTEST_WORD or not word.isascii())
+
+
+# ---------------------------------------------------------------- rules
+
+
+def words_before(item: Item) -> set[str]:
+    """Return the words of the context and the utterance."""
+    spoken = " ".join(turn.text for turn in (*item.context, *item.after))
+    return set(sarc_tokens(f"{spoken} {item.utterance}"))
+
+
+def overlap(item: Item) -> list[float]:
+    """Return the share of each option's words that occur in the context or the utterance."""
+    before = words_before(item)
+    found = []
+    for option in item.options:
+        words = {word for word in sarc_tokens(option) if word.isalnum()}
+        found.append(len(words & before) / max(1, len(words)))
+    return found
+
+
+def likeness(item: Item) -> list[float]:
+    """Return per option the share of words it has in common with the option most like it.
+
+    The answers of a minimal pair are often each other's opposites: where only they are phrased alike, one can
+    guess between two options instead of six.
+    """
+    words = [[word for word in sarc_tokens(option.lower()) if word.isalnum()] for option in item.options]
+    return [max(each) for each in likenesses(words)]
+
+
+def cues(item: Item) -> list[float]:
+    """Return per option the number of words that talk about sarcasm or reverse a meaning."""
+    return [float(len(CUES.findall(option.lower()))) for option in item.options]
+
+
+CUES = re.compile(
+    r"\b(?:sarcas\w*|iron(?:y|ic|ically)|mock(?:s|ing)?|teas(?:es|ing)|joking|not|never|actually|really|instead"
+    r"|rather|sincerely|genuinely|honestly|opposite|critici[sz]ing|annoyed)\b|비꼬|비꼰|반어|빈정|사실은|진심|아니라|오히려"
+)
+
+
+def _always(place: int) -> Rule:
+    return lambda item: [float(place == each) for each in range(OPTIONS)]
+
+
+RULES: dict[str, Rule] = {
+    "longest option": lambda item: [float(len(option)) for option in item.options],
+    "shortest option": lambda item: [-float(len(option)) for option in item.options],
+    "most words shared with the text": overlap,
+    "fewest words shared with the text": lambda item: [-share for share in overlap(item)],
+    "most like another option": likeness,
+    "least like another option": lambda item: [-share for share in likeness(item)],
+    "most cue words": cues,
+    "fewest cue words": lambda item: [-count for count in cues(item)],
+    **{f"always {letter}": _always(place) for place, letter in enumerate(LETTERS)},
+}

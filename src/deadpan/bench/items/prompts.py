@@ -1,0 +1,150 @@
+"""Prompts, word for word. A changed word is a new version."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from deadpan.bench.items.item import LETTERS
+from deadpan.draws import draw
+from deadpan.records import Item, Turn
+
+ZERO_SHOT = "zero-shot/1"
+REASONED = "reasoned/1"
+EXPLAIN = "explain/1"
+RUBRIC = "rubric/1"
+
+TEMPLATES = {
+    (
+        ZERO_SHOT,
+        "en",
+    ): """Read what happened and what was said, then answer the question. Exactly one option is best.
+
+{context}
+
+{speaker}: "{utterance}"
+
+Question: {question}
+
+{options}
+
+Reply with one line and nothing else, X being the letter of the best option:
+Final Answer: X""",
+    (ZERO_SHOT, "ko"): """다음 상황과 대화를 읽고 질문에 답하십시오. 가장 알맞은 보기는 하나뿐입니다.
+
+{context}
+
+{speaker}: "{utterance}"
+
+질문: {question}
+
+{options}
+
+다른 말 없이 아래 형식의 한 줄로만 답하십시오. X는 가장 알맞은 보기의 글자입니다.
+Final Answer: X""",
+    (
+        REASONED,
+        "en",
+    ): """Read what happened and what was said, then answer the question. Exactly one option is best.
+
+{context}
+
+{speaker}: "{utterance}"
+
+Question: {question}
+
+{options}
+
+First explain in two or three sentences what the speaker means and why.
+Then end with one line, X being the letter of the best option:
+Final Answer: X""",
+    (REASONED, "ko"): """다음 상황과 대화를 읽고 질문에 답하십시오. 가장 알맞은 보기는 하나뿐입니다.
+
+{context}
+
+{speaker}: "{utterance}"
+
+질문: {question}
+
+{options}
+
+먼저 말하는 사람의 의도와 그 근거를 두세 문장으로 설명하십시오.
+그런 다음 마지막 줄에 아래 형식으로 답하십시오. X는 가장 알맞은 보기의 글자입니다.
+Final Answer: X""",
+    (EXPLAIN, "en"): """Read what happened and what was said.
+
+{context}
+
+{speaker}: "{utterance}"
+
+Question: {question}
+
+Answer in one plain sentence of at most 30 words: say what the speaker means, not how they say it.""",
+    (EXPLAIN, "ko"): """다음 상황과 대화를 읽으십시오.
+
+{context}
+
+{speaker}: "{utterance}"
+
+질문: {question}
+
+말하는 사람이 실제로 뜻하는 바를 쉬운 한 문장으로만 답하십시오.""",
+    (RUBRIC, "en"): """You mark whether an explanation of a remark gets its meaning right.
+
+{context}
+
+{speaker}: "{utterance}"
+
+Question: {question}
+
+Reference answer: {reference}
+
+Explanation to mark: {explanation}
+
+Marks:
+2 - says what the reference says, in whatever words, and nothing that contradicts it
+1 - part of it: the right direction, but the target, the reason or the attitude is missing or vague
+0 - another meaning, the literal meaning where the reference is not literal, or no answer
+
+Reply with one line and nothing else, N being the mark:
+Mark: N""",
+}
+NARRATORS = ("", "Narrator", "지문")
+"""Speakers whose turns are narration, not speech."""
+SPEAKER = {"en": "The speaker", "ko": "말하는 사람"}
+
+
+def options_order(item: Item, run: int, seed: int, shuffle: bool) -> tuple[int, ...]:
+    """Return the option shown at each letter; shuffled options have another order in every run."""
+    places = range(len(item.options))
+    if not shuffle:
+        return tuple(places)
+    return tuple(sorted(places, key=lambda place: draw(seed, f"{item.id}:{run}:{place}")))
+
+
+def spoken_lines(turns: Sequence[Turn]) -> str:
+    """Return turns as lines of a script; narration has no speaker."""
+    return "\n".join(
+        turn.text if turn.speaker in NARRATORS else f'{turn.speaker}: "{turn.text}"' for turn in turns
+    )
+
+
+END = "\0"
+"""Marks the end of the utterance, where what follows it is inserted: the templates stay as they are."""
+
+
+def render_prompt(item: Item, order: Sequence[int], template: str = ZERO_SHOT) -> str:
+    """Return the prompt of an item as the model reads it."""
+    language = item.language if (template, item.language) in TEMPLATES else "en"
+    prompt = TEMPLATES[template, language].format(
+        context=spoken_lines(item.context),
+        speaker=item.speaker or SPEAKER[language],
+        utterance=item.utterance + END,
+        question=item.question,
+        options="\n".join(f"{LETTERS[at]}. {item.options[place]}" for at, place in enumerate(order)),
+    )
+    return prompt.replace(f'{END}"', '"' + (f"\n{spoken_lines(item.after)}" if item.after else ""))
+
+
+def template_texts(template: str) -> dict[str, str]:
+    """Return the text of a template per language, for the manifest."""
+    return {language: text for (name, language), text in TEMPLATES.items() if name == template}

@@ -1,0 +1,1 @@
+"""The open track: one-sentence explanations, marked by vectors, a judge model and people."""

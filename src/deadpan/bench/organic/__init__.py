@@ -1,0 +1,5 @@
+"""SarcBench's second track: real replies of people, of which one was meant sarcastically."""
+
+from deadpan.bench.organic.track import organic_set, run_organic
+
+__all__ = ["organic_set", "run_organic"]

@@ -1,0 +1,1 @@
+"""Runs: ask models (or read people's answers) and store one row per item and run."""

@@ -1,0 +1,210 @@
+"""The folder of a run: the plan (what is asked), the journal of calls and the rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from deadpan.bench.runs.recorded import unpack_recorded
+from deadpan.bench.runs.rows import AnswerRow
+from deadpan.errors import ConfigError, DataError
+from deadpan.fields import decode, encode
+from deadpan.storage import manifest_path, read_json, read_records, write_json, write_manifest, write_records
+
+PLAN, JOURNAL, ROWS = "run.json", "calls.sqlite", "rows.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlan:
+    """The plan of a run: what is asked. A run can only be resumed with the same plan."""
+
+    model: str
+    set: str
+    set_hash: str
+    visibility: str
+    items: tuple[str, ...] = field(repr=False)
+    set_size: int
+    runs: int
+    prompt: str
+    prompt_texts: Mapping[str, str] = field(repr=False)
+    temperature: float | None
+    top_p: float | None
+    limits: tuple[int, ...]
+    seed: int
+    shuffle: bool
+    price: Mapping[str, Any] = field(default_factory=dict)
+    inspect: str = ""
+    base_url: str = ""
+    reasoning_effort: str | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    expected: int | None = None
+    """The number of rows, where not every item is answered in every run (people)."""
+    constrained: bool = False
+    """True if the decoding was constrained to a letter."""
+
+    @property
+    def total(self) -> int:
+        return len(self.items) * self.runs if self.expected is None else self.expected
+
+    @property
+    def choices(self) -> bool:
+        """True for a run of multiple-choice answers, not of explanations or marks."""
+        return self.prompt.startswith(("zero-shot", "reasoned", "the quiz"))
+
+    @property
+    def system(self) -> str:
+        """The model, and whether it was asked to reason first: two systems on a board."""
+        return self.model + ("+reasoning" if self.prompt.startswith("reasoned") else "")
+
+    @property
+    def whole_set(self) -> bool:
+        return len(self.items) == self.set_size
+
+
+@dataclass(frozen=True, slots=True)
+class BenchRun:
+    """A run as stored in its folder."""
+
+    path: Path
+    plan: RunPlan
+    rows: tuple[AnswerRow, ...] = field(repr=False)
+    complete: bool
+
+    @property
+    def public(self) -> bool:
+        return self.plan.visibility == "public"
+
+
+def slug(model: str) -> str:
+    """Return the folder name of a model."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", model).strip("-.") or "model"
+
+
+FREE_TO_CHANGE = ("price", "inspect")
+"""Fields of a plan that may differ when a run is resumed."""
+
+
+def begin(path: Path, plan: RunPlan) -> None:
+    """Write the plan, unless the folder has one. Only its token limits may grow when a run is resumed."""
+    make_folder(path, plan.visibility)
+    earlier = read_plan(path) if (path / PLAN).exists() else None
+    if earlier is None:
+        write_json(path / PLAN, encode(plan))
+    elif earlier.limits != plan.limits:
+        write_json(path / PLAN, encode(replace(earlier, limits=plan.limits)))
+
+
+def _grown(earlier: Sequence[int], now: Sequence[int]) -> bool:
+    """Return whether limits were only added at the end: a cut-off answer is then requested once more."""
+    return 1 < len(earlier) < len(now) and list(now[: len(earlier)]) == list(earlier)
+
+
+def make_folder(path: Path, visibility: str) -> None:
+    """Create a folder; for a set that is not public, only its owner can open it."""
+    path.mkdir(parents=True, exist_ok=True)
+    if visibility != "public":
+        path.chmod(0o700)
+
+
+def check_resumable(path: Path, plan: RunPlan) -> None:
+    """Raise unless the folder is empty or holds a run of the same plan."""
+    if not (path / PLAN).exists():
+        if path.exists() and any(path.iterdir()):
+            raise DataError(f"{path}: not empty and not a run: choose another --out")
+        return
+    earlier, now = encode(read_plan(path)), encode(plan)
+    for name in now:
+        if name == "limits" and _grown(earlier[name], now[name]):
+            continue
+        if name not in FREE_TO_CHANGE and earlier[name] != now[name]:
+            raise ConfigError(
+                f"{path} was started with another {name} ({_short(earlier[name])}, now {_short(now[name])}): "
+                "give the same options to resume it, or another --out"
+            )
+
+
+def _short(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= 40 else f"{text[:37]}..."
+
+
+def read_plan(path: Path) -> RunPlan:
+    """Read the plan of a run folder."""
+    try:
+        return decode(read_json(path / PLAN), RunPlan)
+    except (TypeError, ValueError) as bad:
+        raise DataError(
+            f"{path / PLAN}: not the plan of a run ({bad}): give a folder that `deadpan bench run` wrote"
+        ) from None
+
+
+def finish(path: Path, plan: RunPlan, rows: Sequence[AnswerRow]) -> bool:
+    """Write the rows, and the manifest if every row has its answer; return whether the run is complete."""
+    make_folder(path, plan.visibility)
+    manifest_path(path).unlink(missing_ok=True)
+    write_records(path / ROWS, rows, AnswerRow)
+    complete = _is_complete(plan, rows)
+    if complete:
+        counts = {
+            "rows": len(rows),
+            "calls": sum(row.calls for row in rows),
+            "retries": sum(row.retries for row in rows),
+            "escalated": sum(row.escalated > 0 for row in rows),
+            "truncated": sum(row.truncated for row in rows),
+            "refused": sum(row.refused for row in rows),
+            "unread": sum(row.unread for row in rows),
+        }
+        write_manifest(path, command="bench run", config=encode(plan), seed=plan.seed, counts=counts)
+    return complete
+
+
+def read_run(path: Path) -> BenchRun:
+    """Read a run folder; it is complete only if every row of its plan has an answer."""
+    plan = read_plan(path)
+    if not (path / ROWS).exists():
+        return BenchRun(path, plan, (), False)
+    rows = tuple(read_records(path / ROWS, AnswerRow))
+    for row in rows:
+        if (row.set, row.set_hash) != (plan.set, plan.set_hash):
+            raise DataError(
+                f"{path / ROWS}: a row of {row.set} ({row.set_hash[:12]}) in a run of {plan.set} "
+                f"({plan.set_hash[:12]}): repeat the run on one version of the set"
+            )
+    return BenchRun(path, plan, rows, _is_complete(plan, rows) and manifest_path(path).exists())
+
+
+def _is_complete(plan: RunPlan, rows: Sequence[AnswerRow]) -> bool:
+    """Return whether every item has its rows, each once and with an answer."""
+    keys = {(row.item, row.run) for row in rows}
+    every_item = {row.item for row in rows} == set(plan.items)
+    return every_item and len(keys) == len(rows) == plan.total and not any(row.error for row in rows)
+
+
+def find_runs(paths: Sequence[Path]) -> list[BenchRun]:
+    """Read the runs in some folders, each a run or a folder of runs; a run given twice counts once.
+
+    Without a folder these are the recorded runs that come with the package.
+    """
+    if not paths:
+        with TemporaryDirectory(prefix="deadpan-recorded-") as temporary:
+            return find_runs([unpack_recorded(Path(temporary))])
+    folders: dict[Path, Path] = {}
+    for path in paths:
+        if not path.is_dir():
+            raise DataError(f"{path}: no such folder: give a folder that `deadpan bench run --out` wrote")
+        plans = sorted(path.rglob(PLAN))
+        if not plans:
+            raise DataError(
+                f"{path}: no run in it (no {PLAN}): give a folder that `deadpan bench run --out` wrote"
+            )
+        for plan in plans:
+            folders.setdefault(plan.parent.resolve(), plan.parent)
+    runs = [read_run(folder) for folder in folders.values()]
+    chosen = [run for run in runs if run.plan.choices]
+    if not chosen:
+        raise DataError(f"{paths[0]}: only explanations and marks: give runs that `deadpan bench run` wrote")
+    return chosen

@@ -1,0 +1,264 @@
+"""Asking models: concurrent, resumable, within a budget."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+from deadpan.bench.items.item import LETTERS
+from deadpan.bench.items.prompts import REASONED
+from deadpan.bench.runs.asking import Answerer, ItemTransport, PosedItem
+from deadpan.bench.runs.baselines import PREFIX
+from deadpan.bench.runs.folder import JOURNAL, RunPlan, begin, check_resumable, finish, slug
+from deadpan.bench.runs.journal import (
+    BenchCall,
+    Key,
+    RowFacts,
+    by_key,
+    call_tag,
+    make_row,
+    next_limit,
+    read_calls,
+)
+from deadpan.bench.runs.providers import connect, is_local, price_of
+from deadpan.bench.runs.rows import AnswerRow
+from deadpan.bench.runs.settings import RunSettings
+from deadpan.bench.runs.state import RunState, Watch
+from deadpan.errors import ConfigError, DeadpanError, ModelError
+from deadpan.journal import Journal
+from deadpan.llm import (
+    HOPELESS,
+    Backoff,
+    Budget,
+    Client,
+    LLMSettings,
+    Reply,
+    Transport,
+    Unavailable,
+)
+from deadpan.llm.loop import run as run_in_background
+from deadpan.locks import lock_folder
+
+SLOWEST = 20
+"""Tokens per second that a model writes at least: a large limit gets more than `timeout` seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunClock:
+    """Time as an argument, so that tests can replace it."""
+
+    tick: Callable[[], float] = time.perf_counter
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    backoff: Backoff = field(default_factory=Backoff)
+
+
+def run_models(
+    models: Sequence[str],
+    settings: RunSettings,
+    out: Path,
+    *,
+    watch: Watch = lambda states: None,
+    clock: RunClock | None = None,
+    answerers: Mapping[str, Answerer | Transport] | None = None,
+) -> list[tuple[Path, bool]]:
+    """Run every model at the same time; return each folder and whether its run is complete.
+
+    All models are connected before any is asked, so that a wrong name is found before money is spent. A model
+    that fails for good does not stop the others; its error is raised when they are done.
+    """
+    if not models:
+        raise ConfigError("no model to ask: name one, such as baseline/random")
+    if len(set(models)) < len(models):
+        raise ConfigError("a model is given twice: give each once; --runs repeats the questions")
+    asked = [settings.plan(model) for model in models]
+    plans = [(Path(out) / slug(plan.system), plan) for plan in asked]
+    for folder, plan in plans:
+        check_resumable(folder, plan)
+        check_price(plan.model, settings)
+    budget, clock = Budget(settings.max_cost), clock or RunClock()
+    runners = [_Runner.resume(settings, plan, folder, budget, clock) for folder, plan in plans]
+    # A model that has answered everything is not connected: it need not be available.
+    unfinished = [runner for runner in runners if runner.pending]
+    ready = answerers or {each.plan.model: connect(each.plan.model, settings.sampling) for each in unfinished}
+    with ExitStack() as locks:  # two runs in one folder would pay for everything twice
+        for folder, plan in plans:
+            locks.enter_context(lock_folder(folder))
+            begin(folder, plan)
+        report = lambda: watch([runner.state for runner in runners])  # noqa: E731
+        errors = run_in_background(_ask(unfinished, ready, report))
+        finished = [(folder, finish(folder, plan, _rows(settings, plan, folder))) for folder, plan in plans]
+    if errors:
+        raise errors[0]
+    return finished
+
+
+def check_price(model: str, settings: RunSettings) -> None:
+    """Raise for a model whose costs cannot be limited."""
+    if settings.max_cost is not None and price_of(model, settings.price) is None:
+        raise ConfigError(
+            f"no price is known for {model}, so max_cost cannot be kept: give --price IN OUT (US dollars per "
+            "million tokens), or no --max-cost"
+        )
+
+
+async def _ask(
+    runners: Sequence[_Runner], answerers: Mapping[str, Answerer | Transport], changed: Callable[[], None]
+) -> list[DeadpanError]:
+    """Ask everything that is pending; return the errors of models that failed for good."""
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(each.run(answerers[each.plan.model], changed)) for each in runners]
+    return [error for error in (task.result() for task in tasks) if error is not None]
+
+
+@dataclass(slots=True)
+class _Runner:
+    """The run of one model: some workers, one queue, one journal."""
+
+    settings: RunSettings
+    plan: RunPlan
+    folder: Path
+    state: RunState
+    budget: Budget
+    clock: RunClock
+    earlier: dict[Key, list[BenchCall]]
+    pending: list[PosedItem]
+    failure: DeadpanError | None = None
+    hopeless: ModelError | None = None
+    """The last call that found no server, was denied, or got nothing."""
+
+    @classmethod
+    def resume(
+        cls, settings: RunSettings, plan: RunPlan, folder: Path, budget: Budget, clock: RunClock
+    ) -> Self:
+        """Read the journal: what is still to ask, and what earlier sessions spent."""
+        calls = read_calls(folder / JOURNAL)
+        earlier = by_key(calls)
+        pending = [
+            posed
+            for posed in settings.to_ask()
+            if next_limit(earlier.get((posed.item.id, posed.run), []), plan.limits) is not None
+        ]
+        done = plan.total - len(pending)
+        state = RunState(plan.model, plan.total, done, resumed=done, state="waiting" if pending else "done")
+        runner = cls(settings, plan, folder, state, budget, clock, earlier, pending)
+        for call in calls:
+            state.spent += call.cost or 0.0
+            state.unpriced = state.unpriced or call.cost is None
+            budget.spent += call.cost or 0.0
+        return runner
+
+    async def run(self, answerer: Answerer | Transport, changed: Callable[[], None]) -> DeadpanError | None:
+        """Ask everything that is pending; return the error that ended it early, if any."""
+        self.state.state = "running"
+        changed()
+        workers = 1 if is_local(self.plan.model) else self.settings.sampling.concurrency
+        with Journal(self.folder / JOURNAL, private=not self.settings.set.public) as journal:
+            client = self._client(answerer, journal)
+            try:
+                queue = iter(self.pending)
+                async with asyncio.TaskGroup() as group:
+                    for _ in range(min(workers, len(self.pending))):
+                        group.create_task(self._work(queue, client, changed))
+            finally:
+                await client.aclose()
+        if self.state.calls == 0:  # too few rows for the circuit breaker, but none was answered
+            self.failure = self.failure or self.hopeless
+        self.state.state = "stopped" if self.failure else "incomplete" if self.state.errors else "done"
+        changed()
+        return self.failure
+
+    def _options(self) -> int:
+        """Return the largest number of options of an item."""
+        return max((len(item.options) for item in self.settings.set.items), default=len(LETTERS))
+
+    def _client(self, answerer: Answerer | Transport, journal: Journal) -> Client:
+        """Return the client of this model: the shared budget, its own journal and circuit breaker."""
+        sampling, model, local = self.settings.sampling, self.plan.model, is_local(self.plan.model)
+        settings = LLMSettings(
+            model=model,
+            base_url=sampling.base_url,
+            key_env=sampling.key_env,
+            temperature=sampling.temperature,
+            top_p=sampling.top_p,
+            reasoning_effort=sampling.reasoning_effort,
+            extra=sampling.extra,
+            seed=sampling.seed * 1000 if local else None,
+            stop=("\n",) if local and self.plan.prompt != REASONED else (),
+            choices=tuple(LETTERS[: self._options()]) if self.plan.constrained else (),
+            timeout=sampling.timeout,
+            retries=self.settings.retries,
+            concurrency=sampling.concurrency,
+            price=(0.0, 0.0) if model.startswith(PREFIX) else self.settings.price,
+            cache=False,  # independent runs must not replay each other's answers
+        )
+        return Client(
+            settings,
+            journal=journal,
+            budget=self.budget,
+            transport=_as_transport(answerer, self.pending),
+            backoff=self.clock.backoff,
+            sleep=self.clock.sleep,
+            clock=self.clock.tick,
+        )
+
+    async def _work(self, queue: Iterator[PosedItem], client: Client, changed: Callable[[], None]) -> None:
+        """Ask one item after the other until the shared queue is empty or a worker has failed for good.
+
+        Requests in flight at that time are finished and logged: they are paid for.
+        """
+        try:
+            for posed in queue:
+                if self.failure is not None:
+                    return
+                await self._ask_item(posed, client)
+                self.state.retries = sum(client.retried.values()) + self.state.errors
+                changed()
+        except DeadpanError as error:
+            self.failure = self.failure or error
+
+    async def _ask_item(self, posed: PosedItem, client: Client) -> None:
+        """Ask one item, with higher token limits where its answer is cut off."""
+        item, run = posed.item.id, posed.run
+        calls = list(self.earlier.get((item, run), []))
+        while (limit := next_limit(calls, self.plan.limits)) is not None:
+            tag = call_tag(item, run, limit)
+            try:
+                timeout = max(client.settings.timeout, limit / SLOWEST)
+                reply = await client.acomplete(posed.prompt, run, tag=tag, max_tokens=limit, timeout=timeout)
+            except Unavailable:
+                self.state.errors += 1
+                raise
+            except ModelError as error:  # one row without an answer; the journal says why
+                self.state.errors += 1
+                self.hopeless = error if isinstance(error, HOPELESS) else self.hopeless
+                break
+            calls.append(BenchCall(item, run, limit, stop_reason=reply.stop_reason))
+            self._count(reply)
+            if next_limit(calls, self.plan.limits) is not None:
+                self.state.escalated += 1
+        self.state.done += 1
+
+    def _count(self, reply: Reply) -> None:
+        self.state.calls += reply.attempts
+        self.state.spent += reply.cost or 0.0
+        self.state.unpriced = self.state.unpriced or reply.cost is None
+
+
+def _as_transport(answerer: Answerer | Transport, posed: Sequence[PosedItem]) -> Transport:
+    return ItemTransport(answerer, posed) if isinstance(answerer, Answerer) else answerer
+
+
+def _rows(settings: RunSettings, plan: RunPlan, folder: Path) -> list[AnswerRow]:
+    """Return a row for everything asked, answered or not."""
+    calls = by_key(read_calls(folder / JOURNAL))
+    asked = settings.to_ask()
+    orders = {(posed.item.id, posed.run): posed.order for posed in asked}
+    prompts = {(posed.item.id, posed.run): posed.prompt for posed in asked}
+    reasoned = plan.prompt == REASONED
+    facts = RowFacts(plan.model, plan.set, plan.set_hash, orders, prompts, plan.constrained, reasoned)
+    return [make_row(p.item, p.run, calls.get((p.item.id, p.run), []), facts, plan.limits) for p in asked]

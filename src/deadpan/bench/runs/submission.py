@@ -1,0 +1,104 @@
+"""Submissions: a run folder sent in for the leaderboard, checked against the set it claims to answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from deadpan.bench.items.item import LETTERS, family
+from deadpan.bench.items.sets import AskPassphrase, ItemSet, open_set, shipped
+from deadpan.bench.runs.folder import BenchRun, read_run
+from deadpan.bench.runs.rows import AnswerRow
+from deadpan.errors import DataError
+from deadpan.page.summary import Summary
+from deadpan.records import Item
+from deadpan.results import Result
+from deadpan.storage import manifest_path
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedRun(Result):
+    """A run folder that can go on the leaderboard."""
+
+    path: Path
+    model: str
+    set: str
+    rows: int
+    runs: int
+
+    def as_dict(self) -> dict[str, object]:
+        """Return what was checked."""
+        found = {"model": self.model, "set": self.set, "rows": self.rows, "runs": self.runs}
+        return {"path": str(self.path), **found}
+
+    def summary(self) -> Summary:
+        """Return the verdict in a line."""
+        checked = f"{self.rows:,} rows, {self.runs} runs of {self.set}"
+        return Summary(notes=(f"{self.path}: {self.model}, {checked}: fit for the leaderboard.",))
+
+
+def check_submission(
+    folder: str | Path, items: str | Path | ItemSet | None = None, *, ask: AskPassphrase | None = None
+) -> CheckedRun:
+    """Check a run folder row by row; a DataError names the first thing that is wrong.
+
+    The run must be complete, have its manifest, and answer the whole set; every row must have the item's own
+    key, category and family. `items` is needed if the set does not come with the package.
+    """
+    path = Path(folder)
+    if not path.is_dir():
+        raise DataError(f"{path}: no such folder: give the folder of one run")
+    run = read_run(path)
+    asked = _asked(run, items, ask)
+    _check_rows(run, {item.id: item for item in asked.items})
+    if not manifest_path(path).exists():
+        raise DataError(f"{path}: no manifest.json: send the whole folder of a finished run")
+    if not run.complete:
+        raise DataError(f"{path}: incomplete: repeat the run's command, which resumes it")
+    if not run.plan.whole_set:
+        raise DataError(f"{path}: {len(run.plan.items)} of {run.plan.set_size} items: ask the whole set")
+    return CheckedRun(path, run.plan.model, run.plan.set, len(run.rows), run.plan.runs)
+
+
+def _asked(run: BenchRun, items: str | Path | ItemSet | None, ask: AskPassphrase | None) -> ItemSet:
+    """Return the set that the run claims to answer."""
+    sets = [open_set(label) for label in shipped()] if items is None else [open_set(items, ask)]
+    for each in sets:
+        if each.hash == run.plan.set_hash:
+            return each
+    known = ", ".join(f"{each.label} {each.hash[:12]}" for each in sets)
+    raise DataError(
+        f"{run.path}: answers {run.plan.set} ({run.plan.set_hash[:12]}), not {known}: give its set"
+    )
+
+
+def _check_rows(run: BenchRun, items: dict[str, Item]) -> None:
+    seen = set()
+    for row in run.rows:
+        item = items.get(row.item)
+        if item is None:
+            raise DataError(f"{run.path}: item {row.item!r} is not in {run.plan.set}: remove the row")
+        changed = _changed(row, item)
+        if changed:
+            raise DataError(f"{run.path}: item {row.item}, run {row.run}: {changed}: send the run as written")
+        if (row.item, row.run) in seen:
+            raise DataError(f"{run.path}: item {row.item}, run {row.run} is there twice: send it once")
+        seen.add((row.item, row.run))
+    missing = [(item, number) for item in items for number in range(1, run.plan.runs + 1)]
+    missing = [each for each in missing if each not in seen]
+    if missing and run.plan.expected is None:
+        first, number = missing[0]
+        raise DataError(
+            f"{run.path}: {len(missing)} rows are missing, first item {first}, run {number}: resume the run"
+        )
+
+
+def _changed(row: AnswerRow, item: Item) -> str:
+    """Return what of a row differs from the item; empty if nothing does."""
+    if row.answer != LETTERS[item.answer]:
+        return f"its key is {row.answer}, the set's {LETTERS[item.answer]}"
+    if row.category != item.category or row.family != family(item) or row.language != item.language:
+        return "category, family or language are not the item's"
+    if row.correct != (row.prediction == row.answer):
+        return "it is marked right or wrong against its own letter"
+    return ""

@@ -1,0 +1,1 @@
+"""Scores of runs, comparisons between them, and what they say about items."""
