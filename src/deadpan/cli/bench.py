@@ -1,38 +1,389 @@
-"""deadpan bench: SarcBench. Its commands stand in bench_sets, bench_runs and bench_people."""
+"""deadpan bench: SarcBench."""
 
 from __future__ import annotations
 
+import json
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
 import click
 
-from deadpan.cli import bench_people, bench_runs, bench_sets
+from deadpan.cli.command import Group
+from deadpan.cli.llm import sampling_options
+from deadpan.cli.options import (
+    PATH,
+    base_url_option,
+    joined,
+    key_env_option,
+    limit_option,
+    max_cost_option,
+    out_option,
+    reading_options,
+    sample_option,
+    source_argument,
+)
+from deadpan.cli.terminal.live import live
+from deadpan.cli.terminal.output import json_option, seed_option, show
+from deadpan.errors import ConfigError
+
+if TYPE_CHECKING:
+    from deadpan.datasets import Reading
+
+SET = "public@0.3.0"
+set_argument = click.argument("items", metavar="SET", default=SET)
+set_option = click.option("--set", "items", default=SET, show_default=True, help="The set of items.")
+answers_argument = click.argument("answers", type=PATH, metavar="ANSWERS")
+runs_argument = click.argument("folders", nargs=-1, type=PATH, metavar="[RUNS...]")
 
 
-@click.group()
+def ask_passphrase(new: bool = False) -> str:
+    """Ask for the passphrase of a sealed set, without echo; a new one twice."""
+    if not sys.stdin.isatty():
+        raise ConfigError("no terminal to ask for the passphrase: set DEADPAN_BENCH_PASSPHRASE")
+    return str(click.prompt("Passphrase", hide_input=True, confirmation_prompt=new, err=True))
+
+
+@click.group(cls=Group)
 def bench() -> None:
-    """SarcBench: ask any model what the speaker means, and say what differs.
+    """SarcBench: ask any model what a speaker means, and compare the answers.
 
-    A SET is a shipped name (public@0.2.0), a .jsonl or .toml file, or a sealed file.
+    A SET is a name (public@0.3.0), a .jsonl or .toml file, or a sealed file.
     """
 
 
-for command in (
-    bench_sets.sets_,
-    bench_sets.schema,
-    bench_sets.validate,
-    bench_sets.audit,
-    bench_sets.seal,
-    bench_sets.open_,
-    bench_sets.export,
-    bench_runs.run,
-    bench_runs.score,
-    bench_runs.compare,
-    bench_runs.items,
-    bench_runs.merge,
-    bench_runs.rows,
-    bench_runs.site,
-    bench_people.study,
-    bench_people.humans,
-    bench_people.agree,
-    bench_people.explain,
-):
-    bench.add_command(command)
+@bench.command("sets")
+@json_option
+def sets_(as_json: bool) -> None:
+    """List the sets that come with the package."""
+    from deadpan.bench.items.sets import list_sets
+
+    show(list_sets(), as_json)
+
+
+@bench.command()
+@click.option("--json", is_flag=True, expose_value=False, help="No effect: a schema is JSON.")
+def schema() -> None:
+    """Print the JSON Schema of an item."""
+    from deadpan.bench.items.schema import item_schema
+
+    click.echo(json.dumps(item_schema(), indent=1))
+
+
+@bench.command()
+@set_argument
+@json_option
+def validate(items: str, as_json: bool) -> int:
+    """Check a SET: ids, checklists, balanced answers, pairs, duplicates. Exit 1 if anything is wrong."""
+    from deadpan.bench.items.validation import validate_set
+
+    result = validate_set(items, ask=ask_passphrase)
+    return show(result, as_json, failed=not result.passed)
+
+
+@bench.command(renamed={"--plot": "--out"})
+@set_argument
+@click.option("--out", type=PATH, help="Write audit.svg and audit.png into this folder.")
+@seed_option
+@json_option
+def audit(items: str, out: Path | None, seed: int, as_json: bool) -> int:
+    """Test whether the answers of a SET can be guessed without reading it. Exit 1 if they can.
+
+    Classifiers that see only the options, or only the options and the remark, are cross-validated with whole
+    families held out; simple rules look at length, words, cues and positions.
+    """
+    from deadpan.bench.items.audit import audit_set
+
+    result = audit_set(items, seed=seed, plot=out, ask=ask_passphrase)
+    return show(result, as_json, failed=not result.passed)
+
+
+@bench.command(renamed={"--runs": "--run"})
+@click.argument("drafts", metavar="DRAFTS")
+@click.option("--run", "folders", multiple=True, type=PATH, help="A run of the drafts; repeat for several.")
+@click.option("--answers", type=PATH, help="People's answers: a studio export or a CSV.")
+@out_option
+@seed_option
+@json_option
+def harden(drafts: str, as_json: bool, **options: Any) -> int:
+    """Judge DRAFTS by checks, a panel of runs and people: kept, revise, dropped. Exit 1 if not releasable."""
+    from deadpan.bench.hardening.harden import harden_set
+
+    result = harden_set(drafts, ask=ask_passphrase, **options)
+    return show(result, as_json, failed=result.obstacles)
+
+
+@bench.command()
+@set_argument
+@out_option
+@click.option("--kind", type=click.Choice(["private", "reserve"]), default="private", show_default=True,
+              help="What the set is for.")  # fmt: skip
+@json_option
+def seal(items: str, out: Path, kind: Any, as_json: bool) -> None:
+    """Encrypt a SET with a passphrase: asked for, or from DEADPAN_BENCH_PASSPHRASE."""
+    from deadpan.bench.items.sealed_sets import seal_set
+
+    new = partial(ask_passphrase, new=True)
+    show(seal_set(items, out, visibility=kind, ask=ask_passphrase, ask_new=new), as_json)
+
+
+@bench.command("open")
+@click.argument("sealed", type=PATH)
+@out_option
+@json_option
+def open_(sealed: Path, out: Path, as_json: bool) -> None:
+    """Decrypt a sealed set to a .jsonl file; an existing file is never overwritten."""
+    from deadpan.bench.items.sealed_sets import open_sealed
+
+    show(open_sealed(sealed, out, ask=ask_passphrase), as_json)
+
+
+@bench.command()
+@click.argument("sealed", type=PATH)
+@click.option("--version", required=True, help="The public version, such as 0.4.0.")
+@click.option("--next", "following", nargs=2, type=PATH, help="A sealed reserve, and the set to seal.")
+@out_option
+@json_option
+def retire(sealed: Path, as_json: bool, **options: Any) -> None:
+    """Publish a sealed set under a version; a reserve may become the next private set."""
+    from deadpan.bench.items.retirement import retire_set
+
+    show(retire_set(sealed, ask=ask_passphrase, **options), as_json)
+
+
+@bench.command()
+@set_argument
+@out_option
+@json_option
+def export(items: str, out: Path, as_json: bool) -> None:
+    """Write a public SET as a task for lm-evaluation-harness and as a Hugging Face dataset."""
+    from deadpan.bench.items.export import export_set
+
+    show(export_set(items, out, ask=ask_passphrase), as_json)
+
+
+run_options = joined(
+    set_option,
+    click.option("--runs", default=5, show_default=True, help="How often every item is asked."),
+    limit_option,
+    sample_option,
+    sampling_options(temperature=0.7, top_p=0.95),
+    click.option("--max-tokens", default=128, show_default=True, help="The first limit of an answer."),
+    click.option("--escalate/--no-escalate", default=True, help="Give cut-off answers a larger limit."),
+    base_url_option,
+    key_env_option,
+    click.option("--concurrency", default=8, show_default=True, help="Requests at a time per model."),
+    click.option("--retries", default=5, show_default=True, help="Retries of a failed request."),
+    click.option("--timeout", default=120.0, show_default=True, help="Seconds per attempt."),
+    max_cost_option,
+    click.option("--price", nargs=2, type=float, help="US dollars per million input and output tokens."),
+    seed_option,
+)  # fmt: skip
+"""Options of every command that asks models."""
+
+
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    """Rename what the command line calls otherwise than the library."""
+    own = {name: value for name, value in options.items() if name not in ("items", "price")}
+    return {**own, "set": options["items"], "price": options["price"] or None, "ask": ask_passphrase}
+
+
+@bench.command()
+@click.option("--model", "models", multiple=True, help="Repeat for several. [default: the embedded model]")
+@run_options
+@click.option("--constrain/--no-constrain", default=None, help="Only a letter. [default: embedded models]")
+@click.option("--reasoned", is_flag=True, help="Ask for a short explanation before the letter.")
+@click.option("--shuffle-options", is_flag=True, help="Show options in another order in every run.")
+@click.option("--out", default="runs", show_default=True, type=PATH, help="Where to write.")
+@json_option
+def run(models: tuple[str, ...], out: Path, as_json: bool, **options: Any) -> int:
+    """Ask models every item of a set. The same command resumes a run that was killed.
+
+    Models are named as in Inspect (openai/..., anthropic/..., openai-api/...), or embedded/...;
+    baseline/random, first, longest and similar cost nothing. Exit 1 if a run is incomplete.
+    """
+    from deadpan.bench.api import run_bench
+
+    with live() as watch:
+        result = run_bench(models or None, out=out, watch=watch, **_given(options))
+    return show(result, as_json, failed=result.incomplete)
+
+
+@bench.command()
+@click.option("--model", help="A model that writes. [default: the embedded model]")
+@click.option("--judge", default="", help="A model that marks the explanations by the published rubric.")
+@click.option("--people", type=PATH, help="People's marks: a CSV with item, run, right.")
+@run_options
+@click.option("--out", default="open", show_default=True, type=PATH, help="Where to write.")
+@json_option
+def explain(model: str | None, judge: str, people: Any, out: Path, as_json: bool, **options: Any) -> None:
+    """Run the open track: a model explains each item in a sentence; vectors, a judge and people mark it."""
+    from deadpan.bench.api import run_open_track, run_settings
+
+    settings = run_settings(**_given(options))
+    with live() as watch:
+        result = run_open_track(model, settings, judge=judge, people=people, out=out, watch=watch)
+    show(result, as_json)
+
+
+@bench.command()
+@click.option("--model", help="A model that writes. [default: the embedded model]")
+@set_option
+@click.option("--sample", default=40, show_default=True, help="Items to ask about.")
+@base_url_option
+@max_cost_option
+@seed_option
+@json_option
+def contaminated(model: str | None, items: str, as_json: bool, **options: Any) -> int:
+    """Test whether a model remembers a set: its canaries, texts and orders of options. Exit 1 if it does."""
+    from deadpan.bench.contamination import check_contamination
+
+    result = check_contamination(model, items, ask=ask_passphrase, **options)
+    return show(result, as_json, failed=result.contaminated)
+
+
+@bench.command(renamed={"--pairs": "--limit"})
+@source_argument
+@click.option("--model", "models", multiple=True, help="A model. [default: the embedded model]")
+@click.option("--limit", "pairs", type=click.IntRange(min=1), help="Ask the first N of 400 pairs only.")
+@click.option("--runs", default=1, show_default=True, help="How often every pair is asked.")
+@click.option("--out", default="organic", show_default=True, type=PATH, help="Where to write.")
+@reading_options
+@seed_option
+@json_option
+def organic(source: str, models: tuple[str, ...], reading: Reading, as_json: bool, **options: Any) -> int:
+    """Ask which of two real replies was meant sarcastically; SOURCE is your copy of sarc-main."""
+    from deadpan.bench.organic import run_organic
+    from deadpan.datasets import read_source
+
+    with live() as watch:
+        result = run_organic(read_source(source, reading), models or None, watch=watch, **options)
+    return show(result, as_json, failed=result.incomplete)
+
+
+@bench.command()
+@runs_argument
+@click.option("--language", help="Score only the items of one language, such as ko.")
+@seed_option
+@json_option
+def score(folders: tuple[Path, ...], as_json: bool, **options: Any) -> None:
+    """Score RUNS: Avg@k, Maj@k, pairs, consistency and categories, with 95 % confidence intervals."""
+    from deadpan.bench.scores.report import score_bench
+
+    show(score_bench(folders, **options), as_json)
+
+
+@bench.command()
+@runs_argument
+@seed_option
+@json_option
+def compare(folders: tuple[Path, ...], seed: int, as_json: bool) -> None:
+    """Compare RUNS in pairs: accuracy per item, clustered on families, Holm-corrected; McNemar on Maj@k."""
+    from deadpan.bench.scores.comparison import compare_bench
+
+    show(compare_bench(folders, seed=seed), as_json)
+
+
+@bench.command()
+@runs_argument
+@json_option
+def items(folders: tuple[Path, ...], as_json: bool) -> None:
+    """Show which items separate the models of RUNS; only for a public set."""
+    from deadpan.bench.scores.difficulty import item_report
+
+    show(item_report(folders), as_json)
+
+
+@bench.command()
+@runs_argument
+@out_option
+@json_option
+def merge(folders: tuple[Path, ...], out: Path, as_json: bool) -> int:
+    """Merge RUNS of one model, earlier first: a rerun fills errors and cut-off answers, never others."""
+    from deadpan.bench.runs.merge import merge_runs
+
+    result = merge_runs(folders, out)
+    return show(result, as_json, failed=not result.complete)
+
+
+@bench.command()
+@runs_argument
+@click.option("--out", required=True, type=PATH, help="A .parquet, .csv or .jsonl file.")
+@json_option
+def rows(folders: tuple[Path, ...], out: Path, as_json: bool) -> None:
+    """Export the rows of RUNS; those of a private set without items, letters and texts."""
+    from deadpan.bench.runs.row_export import export_rows
+
+    show(export_rows(folders, out), as_json)
+
+
+@bench.command()
+@runs_argument
+@out_option
+@click.option("--set", "items", help="The set that was asked, for item pages; needed if it is your own.")
+@seed_option
+@json_option
+def site(folders: tuple[Path, ...], out: Path, items: str | None, seed: int, as_json: bool) -> None:
+    """Write the leaderboard of RUNS as static pages that need no network; incomplete runs are excluded."""
+    from deadpan.bench.site.write import write_leaderboard
+
+    show(write_leaderboard(folders, out, items=items, seed=seed, ask=ask_passphrase), as_json)
+
+
+@bench.command("check-submission")
+@click.argument("folder", type=PATH)
+@click.option("--set", "items", help="The set that was asked; needed if it does not come with the package.")
+@json_option
+def check_submission_(folder: Path, items: str | None, as_json: bool) -> None:
+    """Check a run FOLDER sent in for the leaderboard: set, items, keys, missing and repeated rows."""
+    from deadpan.bench.runs.submission import check_submission
+
+    show(check_submission(folder, items, ask=ask_passphrase), as_json)
+
+
+@bench.command()
+@set_argument
+@out_option
+@click.option("--raters", default=5, show_default=True, help="People per item.")
+@seed_option
+@json_option
+def study(items: str, out: Path, raters: int, seed: int, as_json: bool) -> None:
+    """Write a SET as a quiz for the studio, so that people answer the same items."""
+    from deadpan.bench.items.quiz import write_quiz
+
+    show(write_quiz(items, out, raters=raters, seed=seed, ask=ask_passphrase), as_json)
+
+
+@bench.command()
+@answers_argument
+@set_option
+@out_option
+@seed_option
+@json_option
+def humans(answers: Path, items: str, out: Path, seed: int, as_json: bool) -> int:
+    """Turn ANSWERS (a studio export or a CSV) into a row of the board. Exit 1 if an item has no answer."""
+    from deadpan.bench.scores.report import human_baseline
+
+    result = human_baseline(answers, items, out, seed=seed, ask=ask_passphrase)
+    return show(result, as_json, failed=not result.complete)
+
+
+@bench.command(renamed={"--threshold": "--min-agreement", "--least": "--min-raters"})
+@answers_argument
+@set_option
+@click.option(
+    "--min-agreement",
+    "threshold",
+    default=0.8,
+    show_default=True,
+    help="Share of people who chose the answer.",
+)
+@click.option("--min-raters", "least", default=3, show_default=True, help="People an item needs.")
+@click.option("--out", type=PATH, help="Write the kept items to this .jsonl file.")
+@json_option
+def agree(answers: Path, items: str, as_json: bool, **options: Any) -> None:
+    """Keep the items of a set on which people's ANSWERS agree with the key."""
+    from deadpan.bench.scores.agreement import agreed_items
+
+    show(agreed_items(answers, items, ask=ask_passphrase, **options), as_json)

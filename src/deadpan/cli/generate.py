@@ -1,328 +1,259 @@
-"""deadpan generate: sarcastic dialogues from a language model, filtered, judged and released."""
+"""deadpan generate: sarcastic dialogues from a language model, filtered, judged by people and released."""
 
 from __future__ import annotations
 
-import shutil
+import getpass
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from deadpan.cli.generate_progress import watch
-from deadpan.cli.output import emit, json_option, table
+from deadpan.cli.command import Group
+from deadpan.cli.options import PATH, base_url_option, limit_option, max_cost_option
+from deadpan.cli.terminal.output import console, json_option, show, show_conversation
+from deadpan.cli.terminal.progress import progress_bar
+from deadpan.generate.steps.order import STEPS
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from deadpan.generate.folder import RunFolder
-    from deadpan.generate.pipeline import Pipeline
-    from deadpan.generate.session import DryRun
+    from deadpan.generate.draft import Draft
+    from deadpan.generate.estimate import CostEstimate
 
 F = TypeVar("F", bound=Callable[..., Any])
-PLAN = click.argument("plan", type=click.Path(path_type=Path), metavar="PLAN")
-OUT = click.option("--out", type=click.Path(path_type=Path), help="Another folder than the plan's.")
+PLAN = click.argument("plan", type=PATH, metavar="PLAN")
+OUT = click.option("--out", type=PATH, help="Run folder, if not the plan's.")
+RUN = click.option("--run", type=PATH, help="Run folder, if not the plan's.")
+DECISIONS = {"a": "abnormal", "n": "normal", "s": "", "q": None}
 
 
-def run_options(command: F) -> F:
-    """What every command that may call a model takes."""
-    for option in (
-        json_option,
-        click.option(
-            "--max-cost", type=click.FloatRange(min=0), help="Stop before spending more US dollars."
-        ),
-        OUT,
-        PLAN,
-    ):
-        command = option(command)
-    return command
-
-
-@click.group()
+@click.group(cls=Group)
 def generate() -> None:
     """Sarcastic dialogues from a language model: situation, dialogue, filters, people, release.
 
     PLAN is a TOML file; `deadpan generate plan` writes one to start from. Without an endpoint the embedded
-    model writes, which shows the path and is no writer.
+    model writes: it shows that everything works, but its dialogues are poor.
     """
 
 
-@generate.command("plan")
-@click.argument("path", type=click.Path(path_type=Path), metavar="PLAN")
-@click.option("--language", default="en", show_default=True)
-@click.option("--source", default="examples", show_default=True, help="Files or folders of dialogues.")
-@click.option("--model", default="embedded/smollm2-135m", show_default=True)
-@click.option("--url", default="", help="Base URL of an OpenAI-compatible endpoint.")
+@generate.command("plan", renamed={"--source": "SOURCE", "--url": "--base-url"})
+@PLAN
+@click.argument("sources", nargs=-1, metavar="[SOURCE]...")
+@click.option("--language", default="en", show_default=True, help="Language to write in, such as en or ko.")
+@click.option("--model", default="", help="Language model. [default: the embedded one]")
+@base_url_option
 @click.option("--contrast", is_flag=True, help="Also ask for a sincere response to each dialogue.")
+@click.option("--preset", default="", help="Other prompts: kocosa for those of KoCoSa's Table 12 (Korean).")
 @json_option
-def plan_command(
-    path: Path, language: str, source: str, model: str, url: str, contrast: bool, as_json: bool
-) -> None:
-    """Write a plan to start from."""
-    from deadpan.errors import ConfigError
-    from deadpan.generate.language import languages, load_language
-    from deadpan.generate.plan import ENDPOINT, TEMPLATE
-    from deadpan.storage import write_text
+def plan_command(plan: Path, sources: tuple[str, ...], contrast: bool, as_json: bool, **about: str) -> None:
+    """Write a plan to start from. SOURCE: files or folders of dialogues [default: examples]."""
+    from deadpan.generate.template import write_plan
 
-    if path.exists():
-        raise ConfigError(f"{path}: is there already; choose another name")
-    if language in languages():
-        load_language(language)
-    endpoint = "" if model.startswith("embedded/") else ENDPOINT.format(url=url)
-    written = TEMPLATE.format(
-        language=language,
-        source=source,
-        model=model,
-        endpoint=endpoint,
-        out=path.stem,
-        contrast=str(contrast).lower(),
-    )
-    write_text(path, written)
-    emit(
-        as_json,
-        {"plan": str(path)},
-        lambda out: out.print(f"{path}: look at it, then deadpan generate run {path}"),
-    )
+    show(write_plan(plan, sources, with_contrast=contrast, **about), as_json)
 
 
 @generate.command()
-@click.option("--copy", "language", help="Copy this language's folder, to start another from.")
-@click.option("--out", type=click.Path(path_type=Path), help="Where the copy goes.")
+@click.option("--copy", "language", default="", help="Copy this language's folder, to start another from.")
+@click.option("--out", type=PATH, help="Where the copy goes.")
 @json_option
-def prompts(language: str | None, out: Path | None, as_json: bool) -> None:
-    """The languages deadpan has prompts for; --copy gives you a folder of your own to change."""
-    from deadpan.errors import ConfigError
-    from deadpan.generate.language import languages, load_language
+def prompts(language: str, out: Path | None, as_json: bool) -> None:
+    """List the languages deadpan has prompts for; --copy gives you a folder of your own to change."""
+    from deadpan.generate.template import list_prompts
 
-    found = {code: load_language(code) for code in languages()}
-    if language:
-        if out is None or out.exists():
-            raise ConfigError(f"--out {out or ''}: name a folder that is not there yet")
-        shutil.copytree(load_language(language).folder, out)
-    data = {code: {"name": each.facts.name, "folder": str(each.folder)} for code, each in found.items()}
-
-    def show(screen: Console) -> None:
-        screen.print(
-            table(("language", "name", "folder"), [(c, d["name"], d["folder"]) for c, d in data.items()])
-        )
-        if language:
-            screen.print(f'copied to {out}: change it, then write prompts = "{out}" in the plan')
-
-    emit(as_json, data, show)
-
-
-@generate.command()
-@run_options
-@click.option("--limit", type=int, help="Only the first so many usable source dialogues.")
-@click.option("--resume", is_flag=True, help="Continue a run that was stopped or killed.")
-@click.option("--dry-run", is_flag=True, help="Say what it would cost, and stop.")
-def run(
-    plan: Path,
-    out: Path | None,
-    max_cost: float | None,
-    limit: int | None,
-    resume: bool,
-    dry_run: bool,
-    as_json: bool,
-) -> None:
-    """Every step, from source dialogues to dialogues ready for people, and the report.
-
-    A run that was killed, or stopped by --max-cost, goes on with --resume: no finished call is made again.
-    """
-    from deadpan.generate.session import dry_run as estimate
-    from deadpan.generate.session import open_plan, open_run
-
-    opened = open_plan(plan, out)
-    if dry_run:
-        _show_estimate(as_json, estimate(opened, limit))
-        return
-    with open_run(opened, limit=limit, max_cost=max_cost, watch=watch(), resume=resume) as pipeline:
-        pipeline.caller.check()
-        if not as_json:
-            _say_cost(estimate(opened, limit))
-        pipeline.run_all(resume=True)
-        _finish(pipeline)
-        data = _summary(pipeline)
-    emit(as_json, data, lambda screen: _show_summary(screen, data))
-
-
-def _step_command(name: str, about: str) -> None:
-    @generate.command(name, help=about)
-    @run_options
-    @click.option("--limit", type=int, hidden=name != "source", help="Only so many usable dialogues.")
-    def step(plan: Path, out: Path | None, max_cost: float | None, limit: int | None, as_json: bool) -> None:
-        from deadpan.generate.pipeline import ASKS
-        from deadpan.generate.session import open_plan, open_run
-
-        with open_run(open_plan(plan, out), limit=limit, max_cost=max_cost, watch=watch()) as pipeline:
-            if name in ASKS:
-                pipeline.caller.check()
-            pipeline.run_step(name)
-            data = _step_summary(pipeline.run, name)
-        emit(as_json, data, lambda screen: _show_step(screen, data))
-
-
-for _name, _about in {
-    "source": "Read source dialogues: two people, a window of a few turns.",
-    "situation": "Ask for the theme and summary of each source dialogue.",
-    "politeness": "Tell how politely each speaker talks (Korean; other languages pass through).",
-    "dialogue": "Ask for a new dialogue with an explained sarcastic response.",
-    "filter": "Drop what is toxic, in the wrong language, impolite by turns, or a copy.",
-    "abnormal": "Ask whether each dialogue makes sense; finds wait for review.",
-    "contrast": "Ask for a sincere response that shares words with the sarcastic one.",
-}.items():
-    _step_command(_name, _about)
+    show(list_prompts(language, out), as_json)
 
 
 @generate.command()
 @PLAN
 @OUT
-@click.option("--out-page", type=click.Path(path_type=Path), help="Where the page goes [OUT/report.html].")
+@limit_option
+@max_cost_option
+@click.option("--resume", is_flag=True, help="Continue a run that was stopped or killed.")
+@click.option("--dry-run", is_flag=True, help="Show what it would cost, and stop.")
 @json_option
-def report(plan: Path, out: Path | None, out_page: Path | None, as_json: bool) -> None:
-    """The page that tells whether a run is worth annotating."""
-    from deadpan.generate.folder import RunFolder
-    from deadpan.generate.report import write_report
-    from deadpan.generate.session import open_plan
+def run(plan: Path, out: Path | None, limit: int | None, dry_run: bool, as_json: bool, **how: Any) -> None:
+    """Run every step, from source dialogues to dialogues ready for people, and write the report.
 
-    opened = open_plan(plan, out)
-    path = out_page or opened.out / "report.html"
-    write_report(opened, RunFolder(opened.out), path)
-    emit(as_json, {"report": str(path)}, lambda screen: screen.print(f"the report: {path}", soft_wrap=True))
+    A run that was killed, or stopped by --max-cost, continues with --resume: no finished call is repeated.
+    """
+    from deadpan.generate.estimate import estimate_cost
+    from deadpan.generate.generation import run_plan
 
-
-# ---------------------------------------------------------------- what is shown
-
-
-def _finish(pipeline: Pipeline) -> None:
-    """The report and the manifest of the whole folder."""
-    from deadpan.fields import encode
-    from deadpan.generate.report import write_report
-    from deadpan.storage import write_manifest
-
-    root = pipeline.run.root
-    write_report(pipeline.plan, pipeline.run, root / "report.html")
-    counts = _totals(pipeline.run)
-    config = {key: value for key, value in encode(pipeline.plan).items() if key in ("language", "seed")}
-    write_manifest(root, command="generate run", config=config, seed=pipeline.plan.seed, counts=counts)
-
-
-def _totals(run: RunFolder) -> dict[str, int]:
-    steps = {name: run.manifest(name) for name in run.done()}
-    found = {name: manifest for name, manifest in steps.items() if manifest is not None}
-    dropped = sum(sum(manifest.drops.values()) for manifest in found.values())
-    read = found["source"].counts["read"]
-    last = found[run.last()].counts["kept"]
-    return {
-        "read": read,
-        "kept": last,
-        "dropped": dropped,
-        "cost_micros": sum(manifest.counts.get("cost_micros", 0) for manifest in found.values()),
-    }
-
-
-def _summary(pipeline: Pipeline) -> dict[str, Any]:
-    return {
-        "out": str(pipeline.run.root),
-        "report": str(pipeline.run.root / "report.html"),
-        **_totals(pipeline.run),
-        "spent": round(pipeline.caller.spent, 6),
-        "retried": dict(pipeline.caller.retried),
-        "steps": [_step_summary(pipeline.run, name) for name in pipeline.steps()],
-    }
-
-
-def _step_summary(run: RunFolder, name: str) -> dict[str, Any]:
-    found = run.manifest(name)
-    assert found is not None
-    return {
-        "step": name,
-        "folder": str(run.step(name)),
-        "read": found.counts["read"],
-        "kept": found.counts["kept"],
-        "drops": dict(found.drops),
-        "changes": dict(found.changes),
-        "calls": found.counts["calls"],
-        "cost": found.counts["cost_micros"] / 1e6,
-        "unpriced_calls": found.counts["unpriced_calls"],
-    }
-
-
-def _show_summary(screen: Console, data: dict[str, Any]) -> None:
-    screen.print(_step_table(data["steps"]))
-    if data["retried"]:
-        screen.print("tried again: " + ", ".join(f"{k} {n:,}" for k, n in sorted(data["retried"].items())))
-    screen.print(f"read {data['read']:,} = kept {data['kept']:,} + dropped {data['dropped']:,}")
-    screen.print(f"spent ${data['spent']:.4f}; the report: {data['report']}", soft_wrap=True)
-
-
-def _show_step(screen: Console, data: dict[str, Any]) -> None:
-    screen.print(_step_table([data]))
-    screen.print(f"what was kept and what was dropped: {data['folder']}", soft_wrap=True)
-
-
-def _step_table(steps: list[dict[str, Any]]) -> Any:
-    rows = []
-    for step in steps:
-        drops = ", ".join(f"{reason} {n:,}" for reason, n in sorted(step["drops"].items())) or "-"
-        also = ", ".join(f"{reason} {n:,}" for reason, n in sorted(step["changes"].items()))
-        cost = "?" if step["unpriced_calls"] else f"{step['cost']:.4f}" if step["calls"] else "-"
-        rows.append(
-            (
-                step["step"],
-                f"{step['read']:,}",
-                f"{step['kept']:,}",
-                cost,
-                drops + (f"; {also}" if also else ""),
-            )
-        )
-    columns = ("step", "read", "kept", "US $", "dropped; noticed")
-    return table(columns, rows, numbers=columns[1:4])
-
-
-def _show_estimate(as_json: bool, found: DryRun) -> None:
-    from deadpan.fields import encode
-
-    data = {**encode(found), "cost": found.cost, "most": found.most}
-    rows = [
-        (
-            s.stage,
-            s.model,
-            f"{s.calls:,}",
-            f"{s.tokens_in:,}",
-            f"{s.tokens_out:,}",
-            _money(s.cost),
-            _money(s.most),
-        )
-        for s in found.stages
-    ]
-    columns = ("step", "model", "calls", "tokens in", "tokens out", "US $", "at most US $")
-
-    def show(screen: Console) -> None:
-        screen.print(table(columns, rows, numbers=columns[2:]))
-        screen.print(
-            f"{found.dialogues:,} dialogues ({found.dropped:,} of the source cannot be used): about "
-            f"{_money(found.cost)} US dollars, at most {_money(found.most)}. Nothing was called."
-        )
-
-    emit(as_json, data, show)
-
-
-def _say_cost(found: DryRun) -> None:
-    """One line before the first call, on stderr."""
-    if found.cost == 0:
+    if dry_run:
+        show(estimate_cost(plan, out=out, limit=limit), as_json)
         return
-    click.echo(
-        f"{found.dialogues:,} dialogues: about {_money(found.cost)} US dollars, at most {_money(found.most)}",
-        err=True,
+    with progress_bar() as progress:
+        say = None if as_json else _print_cost
+        result = run_plan(plan, out=out, limit=limit, progress=progress, on_estimate=say, **how)
+    show(result, as_json)
+
+
+def _print_cost(estimate: CostEstimate) -> None:
+    if estimate.cost != 0:
+        click.echo(estimate.line, err=True)
+
+
+def _step_command(name: str, about: str) -> None:
+    @generate.command(name, help=about)
+    @PLAN
+    @OUT
+    @limit_option
+    @max_cost_option
+    @json_option
+    def step(plan: Path, as_json: bool, **how: Any) -> None:
+        from deadpan.generate.generation import run_step
+
+        with progress_bar() as progress:
+            result = run_step(plan, name, progress=progress, **how)
+        show(result, as_json)
+
+
+for _step in STEPS:
+    if _step.name != "review":
+        _step_command(_step.name, _step.about)
+
+
+@generate.command()
+@PLAN
+@RUN
+@json_option
+def status(plan: Path, run: Path | None, as_json: bool) -> None:
+    """Show what a run has done so far."""
+    from deadpan.generate.generation import generation_status
+
+    show(generation_status(plan, out=run), as_json)
+
+
+@generate.command()
+@PLAN
+@RUN
+@click.option("--out", type=PATH, help="Page to write. [default: report.html in the run folder]")
+@click.option("--out-page", "old", type=PATH, hidden=True)
+@json_option
+def report(plan: Path, run: Path | None, out: Path | None, old: Path | None, as_json: bool) -> None:
+    """Write the page that shows whether a run is worth annotating."""
+    from deadpan.generate.report import write_report
+
+    run, out = _renamed("--out-page", old, run, out)
+    show(write_report(plan, run=run, path=out), as_json)
+
+
+@generate.command()
+@PLAN
+@RUN
+@click.option("--out", type=PATH, help="Also draw Figure 3 (topics.svg) in this folder.")
+@json_option
+def tables(plan: Path, run: Path | None, out: Path | None, as_json: bool) -> None:
+    """Show KoCoSa's Tables 4 to 7 and Figure 3 for a run, beside the published numbers."""
+    from deadpan.generate.tables import dialogue_tables
+
+    show(dialogue_tables(plan, run=run, out=out), as_json)
+
+
+@generate.command(renamed={"--out": "--run", "--name": "--reviewer"})
+@PLAN
+@RUN
+@click.option("--study", type=PATH, help="Write the waiting dialogues as a study folder here.")
+@click.option("--export", type=PATH, help="Read the answers of an exported study.")
+@click.option("--reviewer", "name", help="Who decides. [default: your login name]")
+@json_option
+def review(
+    plan: Path, run: Path | None, study: Path | None, export: Path | None, name: str | None, as_json: bool
+) -> None:
+    """Confirm or clear what the model found abnormal: here, one by one, or as a study.
+
+    Undecided dialogues are held back; every decision is saved at once.
+    """
+    from deadpan.generate.people.review import review_run, write_review_study
+
+    if study is not None:
+        show(write_review_study(plan, study, run=run), as_json)
+        return
+    decide = None if as_json else _decide
+    show(review_run(plan, run=run, export=export, decide=decide, name=name or getpass.getuser()), as_json)
+
+
+def _decide(draft: Draft, place: int, total: int) -> str | None:
+    """Show one dialogue and ask for a decision."""
+    from deadpan.generate.draft import as_examples
+
+    screen = console()
+    show_conversation(screen, as_examples(draft, "")[0])
+    screen.print(f"the model says: {draft.suspect}", markup=False)
+    key = click.prompt(
+        f"{place} of {total}: [a]bnormal, [n]ormal, [s]kip, [q]uit",
+        type=click.Choice(list(DECISIONS)),
+        show_choices=False,
     )
+    return DECISIONS[key]
 
 
-def _money(cost: float | None) -> str:
-    return "unknown" if cost is None else f"{cost:,.2f}" if cost >= 1 or cost == 0 else f"{cost:.4f}"
+@generate.command(renamed={"--out": "--run"})
+@PLAN
+@RUN
+@click.option("--study", type=PATH, help="Write the dialogues as a study folder here.")
+@click.option("--raters", default=1, show_default=True, help="People per dialogue.")
+@click.option("--export", type=PATH, help="Read the answers of an exported study.")
+@click.option("--rewrites", type=PATH, help="rewrite.jsonl with `rewritten` filled in.")
+@json_option
+def people(
+    plan: Path, run: Path | None, study: Path | None, raters: int, export: Path | None, rewrites: Path | None,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Have people judge the dialogues: --study writes the questions, --export reads the answers.
+
+    The answers go through KoCoSa's construction table: an abnormal context deletes the dialogue, an abnormal
+    response leaves the context as a sincere dialogue, an abnormal explanation is removed and queued in
+    people/rewrite.jsonl.
+    """
+    from deadpan.generate.people.annotate import apply_people, write_people_study
+
+    if study is not None and export is None:
+        show(write_people_study(plan, study, run=run, raters=raters), as_json)
+    elif export is not None and study is None:
+        show(apply_people(plan, export, run=run, rewrites=rewrites), as_json)
+    else:
+        raise click.UsageError("give either --study FOLDER to ask people or --export FOLDER to read answers")
 
 
-from deadpan.cli import generate_people as _people  # noqa: E402
+@generate.command()
+@PLAN
+@RUN
+@click.option("--out", type=PATH, help="The data set's folder.  [required]")
+@click.option("--to", "old", type=PATH, hidden=True)
+@click.option("--unjudged", is_flag=True, help="Take the labels the model was asked for; no person saw them.")
+@json_option
+def release(
+    plan: Path, run: Path | None, out: Path | None, old: Path | None, unjudged: bool, as_json: bool
+) -> None:
+    """Write the data set: split 8:1:1, speakers swapped in a random half, statistics, card, manifest."""
+    from deadpan.generate.release import write_release
 
-for _command in _people.COMMANDS:
-    generate.add_command(_command)
+    run, out = _renamed("--to", old, run, out)
+    if out is None:
+        raise click.UsageError("Missing option '--out': the folder for the data set.")
+    show(write_release(plan, out, run=run, unjudged=unjudged), as_json)
+
+
+def _renamed(
+    name: str, old: Path | None, run: Path | None, out: Path | None
+) -> tuple[Path | None, Path | None]:
+    """Return (run folder, output) where an old spelling was used: beside it, --out was the run folder."""
+    if old is None:
+        return run, out
+    click.echo(f"deadpan: {name} is now --out, and the run folder --run", err=True)
+    return run or out, old
+
+
+@generate.command(renamed={"--out": "--run", "--detector": "--model", "--sure": "--confident"})
+@PLAN
+@RUN
+@click.option("--model", required=True, type=PATH, help="Folder of a trained detector.")
+@click.option("--confident", default=0.8, show_default=True, help="Score from which it counts as confident.")
+@json_option
+def backcheck(plan: Path, run: Path | None, model: Path, confident: float, as_json: bool) -> None:
+    """Find items that are too easy: a detector is correct and confident from the response alone."""
+    from deadpan.detect.detector import Detector
+    from deadpan.generate.checks.backcheck import back_check
+
+    detector = Detector.load(model)
+    show(back_check(plan, detector, name=detector.system, run=run, confident=confident), as_json)

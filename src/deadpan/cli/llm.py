@@ -1,68 +1,107 @@
-"""deadpan llm: one way to call a language model."""
+"""deadpan llm: one way to call a language model, and the options of every command that calls one."""
 
 from __future__ import annotations
 
+import json
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import click
 
-from deadpan.cli.output import emit, json_option, table
+from deadpan.cli.command import Group
+from deadpan.cli.options import base_url_option, joined, key_env_option
+from deadpan.cli.terminal.output import emit, json_option, show
 
-if TYPE_CHECKING:
-    from rich.console import Console
+
+class NumberOrNone(click.ParamType[Any]):
+    """A number, or `none` for a value that is not sent: the server then decides."""
+
+    name = "number|none"
+
+    def __init__(self, kind: type[int] | type[float] = float) -> None:
+        self.kind = kind
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value is None or str(value).lower() == "none":
+            return None
+        try:
+            return self.kind(value)
+        except ValueError:
+            self.fail(f"{value!r} is neither a number nor none", param, ctx)
 
 
-@click.group()
+def _pairs(ctx: click.Context, param: click.Parameter, words: tuple[str, ...]) -> dict[str, Any]:
+    """Read KEY=VALUE pairs; a value that is JSON is taken as such, anything else as text."""
+    found: dict[str, Any] = {}
+    for word in words:
+        key, mark, value = word.partition("=")
+        if not key or not mark:
+            raise click.BadParameter(f"{word}: write KEY=VALUE, such as --model-arg top_k=20", ctx, param)
+        try:
+            found[key] = json.loads(value)
+        except ValueError:
+            found[key] = value
+    return found
+
+
+def sampling_options(temperature: float | None = None, top_p: float | None = None) -> Callable[[Any], Any]:
+    """Return the options of sampling, named like the fields of `LLMSettings`: temperature, extra, ..."""
+    kind, unset = NumberOrNone(), "none: not sent; the server decides."
+    return joined(
+        click.option("--temperature", type=kind, default=temperature, show_default=True, help=unset),
+        click.option("--top-p", type=kind, default=top_p, show_default=True, help=unset),
+        click.option("--reasoning-effort", metavar="LEVEL", help="For reasoning models: low, medium, high."),
+        click.option("--model-arg", "extra", multiple=True, metavar="KEY=VALUE", callback=_pairs,
+                     help="Any other field of the request, for parameters of one provider."),
+    )  # fmt: skip
+
+
+@click.group(cls=Group)
 def llm() -> None:
     """Call a language model: any OpenAI-compatible endpoint, or the embedded one (offline, the default).
 
-    An endpoint is named by DEADPAN_LLM_URL (or --url), its key by OPENAI_API_KEY.
+    The address comes from --base-url or DEADPAN_LLM_URL, the key from OPENAI_API_KEY. A provider's name
+    before the model's brings both: anthropic/, google/, openrouter/, azure/, ollama/, vllm/.
     """
 
 
-@llm.command()
+@llm.command(renamed={"--url": "--base-url", "--system": "--system-prompt"})
 @click.argument("prompt")
-@click.option("--model", default="embedded/smollm2-135m", show_default=True)
-@click.option("--url", default="", help="Base URL of an OpenAI-compatible endpoint.")
-@click.option("--key-env", default="OPENAI_API_KEY", show_default=True, help="Variable that holds the key.")
-@click.option("--system", "instruction", default="", help="What the model is told first.")
-@click.option("--temperature", type=float)
-@click.option("--max-tokens", type=int, default=256, show_default=True)
-@click.option("--seed", type=int)
+@click.option("--model", help="[default: the largest embedded model that has been pulled]")
+@base_url_option
+@key_env_option
+@click.option("--system-prompt", "instruction", default="", help="Instructions for the model.")
+@sampling_options()
+@click.option("--choice", "choices", multiple=True, metavar="TEXT", help="Allow only this answer; repeat it.")
+@click.option(
+    "--max-tokens", type=NumberOrNone(int), default=256, show_default=True, help="The longest answer."
+)
+@click.option("--seed", type=int, help="Random seed; the server gets one drawn from it and the prompt.")
 @click.option("--replicate", default=0, show_default=True, help="Another draw of the same call.")
-@click.option("--no-cache", is_flag=True, help="Ask again even if the answer is known.")
+@click.option("--no-cache", is_flag=True, help="Ask even if the answer is in the cache.")
 @json_option
 def ask(
-    prompt: str, instruction: str, url: str, replicate: int, no_cache: bool, as_json: bool, **settings: Any
+    prompt: str, instruction: str, replicate: int, no_cache: bool, as_json: bool, **settings: Any
 ) -> None:
     """Ask one question; PROMPT - reads it from standard input."""
     from deadpan.fields import encode
-    from deadpan.llm import Settings, complete, system, user
+    from deadpan.llm import LLMSettings, complete, default_model, system, user
 
     text = sys.stdin.read() if prompt == "-" else prompt
     messages = [system(instruction)] * bool(instruction) + [user(text)]
-    reply = complete(messages, Settings(base_url=url, cache=not no_cache, **settings), replicate)
+    settings["model"] = settings["model"] or default_model()
+    reply = complete(messages, LLMSettings(cache=not no_cache, **settings), replicate)
 
-    def show(out: Console) -> None:
-        click.echo(reply.text)
-        cost = "unknown" if reply.cost is None else f"${reply.cost:.4f}"
-        from_cache = ", from the cache" if reply.cached else ""
-        click.echo(
-            f"[{reply.model}: {reply.stop_reason}, {reply.seconds:.1f} s, cost {cost}{from_cache}]", err=True
-        )
-
-    emit(as_json, encode(reply), show)
+    emit(as_json, encode(reply), lambda out: click.echo(reply.text))
+    if not as_json:
+        click.echo(f"[{reply.facts()}]", err=True)
 
 
 @llm.command()
 @json_option
 def prices(as_json: bool) -> None:
-    """What models cost, and when the price was looked up."""
-    from deadpan.llm.prices import price_table
+    """List what models cost, and when the price was looked up."""
+    from deadpan.llm.prices import list_prices
 
-    rows = price_table()
-    data = [{"model": m, "input": p.input, "output": p.output, "as_of": p.as_of} for m, p in rows.items()]
-    shown = [(r["model"], r["input"], r["output"], r["as_of"]) for r in data]
-    columns = ("model", "$ per M input tokens", "$ per M output tokens", "as of")
-    emit(as_json, data, lambda out: out.print(table(columns, shown, numbers=columns[1:3])))
+    show(list_prices(), as_json)

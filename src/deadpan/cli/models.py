@@ -4,75 +4,44 @@ from __future__ import annotations
 
 import click
 
-from deadpan.cli.output import emit, json_option, progress, table
+from deadpan.cli.terminal.output import emit, json_option, show
+from deadpan.cli.terminal.progress import progress_bar
 
 
 @click.group()
 def models() -> None:
-    """Weights from the package index: small, pinned by hash, usable offline once pulled."""
+    """Small models that work offline: list, pull, find."""
 
 
 @models.command("list")
 @json_option
-def list_models(as_json: bool) -> None:
-    """The models deadpan knows, and which are here."""
-    from deadpan.models import MODELS, installed
+def list_command(as_json: bool) -> None:
+    """List the models deadpan knows: what each is, its size, licence and origin, and whether it is pulled."""
+    from deadpan.models import list_models
 
-    here = installed()
-    data = [
-        {
-            "name": name,
-            "about": model.about,
-            "licence": model.licence,
-            "bytes": model.bytes,
-            "package": f"{model.package}=={model.version}",
-            "path": str(here[name]) if name in here else None,
-        }
-        for name, model in MODELS.items()
-    ]
-    rows = [
-        (
-            name,
-            model.about,
-            model.licence,
-            f"{model.bytes / 1e6:.0f} MB",
-            "here" if name in here else f"deadpan models pull {name}",
-        )
-        for name, model in MODELS.items()
-    ]
-    columns = ("name", "what it is", "licence", "size", "state")
-    emit(as_json, data, lambda out: out.print(table(columns, rows, numbers=("size",))))
+    show(list_models(), as_json)
 
 
 @models.command()
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @json_option
 def pull(names: tuple[str, ...], as_json: bool) -> None:
-    """Fetch, check and unpack the weights of NAME (or `all`); does nothing if they are here and sound."""
+    """Download, check and unpack the weights of NAME, or of all models that are not optional (`all`).
+
+    Does nothing for a model that is here and sound. An interrupted pull of a model in parts resumes.
+    """
     from deadpan import models as weights
 
-    chosen = list(weights.MODELS) if names == ("all",) else [*names]
-    for name in chosen:
-        weights.find(name)  # a misspelt name must not cost a download first
-    pulled: dict[str, str] = {}
-    for name in chosen:
-        with progress(f"pulling {name}", weights.MODELS[name].wheel_bytes) as advance:
-            seen = 0
-
-            def show(here: int, total: int) -> None:
-                nonlocal seen
-                advance(here - seen)
-                seen = here
-
-            pulled[name] = str(weights.pull(name, progress=show))
-    emit(as_json, pulled, lambda out: out.print("\n".join(f"{n}: {p}" for n, p in pulled.items())))
+    with progress_bar() as report:
+        pulled = {name: str(weights.pull(name, report)) for name in weights.select(names)}
+    emit(as_json, pulled, lambda out: click.echo("\n".join(f"{n}: {p}" for n, p in pulled.items())))
 
 
 @models.command()
 @click.argument("name")
 @json_option
 def path(name: str, as_json: bool) -> None:
-    """The folder of a pulled model."""
+    """Print the folder of a pulled model."""
     from deadpan import models as weights
 
     folder = str(weights.path(name))

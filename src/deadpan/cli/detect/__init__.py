@@ -1,4 +1,4 @@
-"""deadpan detect: train, use, question and compare systems that say sarcastic or not."""
+"""deadpan detect: train, use, explain and compare detectors."""
 
 from __future__ import annotations
 
@@ -7,27 +7,33 @@ from difflib import get_close_matches
 
 import click
 
-from deadpan.cli import LazyGroup
+from deadpan.cli.command import LazyGroup
 
 COMMANDS: Mapping[str, tuple[str, str]] = {
-    "text": ("deadpan.cli.detect.answers:text", "Answer at once, with the shipped detector."),
-    "systems": ("deadpan.cli.detect.answers:systems", "The systems there are."),
-    "train": ("deadpan.cli.detect.training:train", "Train a system and write it to a folder."),
-    "predict": ("deadpan.cli.detect.answers:predict", "Lines of text in, JSON lines out, as a stream."),
-    "evaluate": ("deadpan.cli.detect.scores:evaluate", "Score a model, with intervals and calibration."),
-    "explain": ("deadpan.cli.detect.reasons:explain", "Which words and which context moved a score."),
-    "compare": ("deadpan.cli.detect.tables:compare", "Several systems on the same folds, in one table."),
-    "transfer": ("deadpan.cli.detect.tables:transfer", "Train on one corpus, test on another: the matrix."),
-    "ablate": ("deadpan.cli.detect.tables:ablate", "With more and less context; by topic or length."),
-    "kinds": ("deadpan.cli.detect.scores:kinds", "Of which kind: irony, satire, overstatement, ..."),
+    "text": ("deadpan.cli.detect.answers:text", "Label a text, with the default detector."),
+    "systems": ("deadpan.cli.detect.answers:systems", "List the systems."),
+    "train": ("deadpan.cli.detect.studies:train", "Train a system and save it to a folder."),
+    "predict": ("deadpan.cli.detect.answers:predict", "Label a table, a corpus or lines of text."),
+    "evaluate": ("deadpan.cli.detect.studies:evaluate", "Score a model, with intervals and calibration."),
+    "explain": ("deadpan.cli.detect.answers:explain", "Show which words and turns moved a score."),
+    "compare": ("deadpan.cli.detect.studies:compare", "Test several systems on the same examples."),
+    "transfer": ("deadpan.cli.detect.studies:transfer", "Train on one corpus, test on another."),
+    "ablate": ("deadpan.cli.detect.studies:ablate", "Score with more and less context; by topic or length."),
+    "votes": ("deadpan.cli.detect.studies:votes", "Train on votes; compare intended with perceived."),
+    "labelling": ("deadpan.cli.detect.studies:labelling", "Measure how many labels an order saves."),
+    "mirage": ("deadpan.cli.detect.studies:mirage", "Test whether generated text explains a score."),
+    "audit": ("deadpan.cli.datasets:audit", "Audit a corpus: leaks, shortcuts and label noise."),
+    "kinds": ("deadpan.cli.detect.studies:kinds", "Classify kinds of sarcasm: irony, satire, ..."),
 }
 
 
-class Answering(LazyGroup):
-    """A group that takes anything which is not a command for a text to judge."""
+class DetectGroup(LazyGroup):
+    """A group that treats an argument which is not a command as a text to label."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Options before the text belong to it: deadpan detect --json "Oh, great."."""
+        """Pass options before the text on to it: deadpan detect --json "Oh, great."."""
+        if args and args[0].startswith("-") and " " in args[0]:
+            args = ["text", *args[1:], "--", args[0]]  # a text, not an option
         if args and args[0].startswith("-") and args[0] not in ("-h", "--help"):
             args = ["text", *args]
         return super().parse_args(ctx, args)
@@ -39,16 +45,14 @@ class Answering(LazyGroup):
         if word not in COMMANDS and not word.startswith("-"):
             near = get_close_matches(word, COMMANDS, n=1, cutoff=0.7)
             if near and " " not in word.strip():
-                ctx.fail(
-                    f"no command {word!r}: did you mean {near[0]}? To judge the word itself: text {word!r}"
-                )
+                ctx.fail(f"no command {word!r}: did you mean {near[0]}? To label the word: text {word!r}")
             args = ["text", *args]
         return super().resolve_command(ctx, args)
 
 
-detect = Answering(
+detect = DetectGroup(
     COMMANDS,
     name="detect",
     no_args_is_help=True,
-    help='Systems that say sarcastic or not.\n\nTo try it: deadpan detect "Great, another Monday."',
+    help='Label texts sarcastic or sincere.\n\nTo try it: deadpan detect "Great, another Monday."',
 )

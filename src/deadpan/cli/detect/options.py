@@ -1,159 +1,122 @@
-"""What the detect commands have in common: where examples come from, which system, progress on a terminal."""
+"""Options that several detect commands share, and how they read data and finish."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from deadpan.cli.sources import open_source
+from deadpan.cli.options import FOLDER, comma_list, reading_options, turns_option
+from deadpan.cli.terminal.output import json_option, seed_option, show
 
 if TYPE_CHECKING:
-    from deadpan.datasets.reader import Reader
-    from deadpan.detect.system import Progress
+    from deadpan.datasets.reading import Reading
+    from deadpan.progress import Progress
     from deadpan.records import Example
 
 F = TypeVar("F", bound=Callable[..., Any])
+RENAMED = {"--data": "SOURCE", "--context": "--turns", "--score": "--metric", "--text": "--text-file",
+           "--set": "--setting"}  # fmt: skip
+"""Old spellings that still work."""
 
-FOLDER = click.Path(path_type=Path, file_okay=False)
-"""Where results go: that a file is in the way is said before the work, not after it."""
-READING = (
-    click.option("--data-dir", "data", envvar="DEADPAN_DATA", type=click.Path(path_type=Path),
-                 help="Folder of the release, or of all releases [env: DEADPAN_DATA]."),
-    click.option("--column", "columns", multiple=True, metavar="FIELD=NAME",
-                 help="For your own tables: which column is the text, label, context, ..."),
-    click.option("--positive", multiple=True, metavar="LABEL",
-                 help="For your own tables: a label that means sarcastic."),
-    click.option("--text", type=click.Path(path_type=Path, exists=True, dir_okay=False),
-                 help="iSarcasm: a file with the texts of the tweet ids."),
-    click.option("--keep-markers", is_flag=True, help="Keep tags that tell the label (#sarcasm, #not, /s)."),
+system_option = click.option(
+    "--system", default="linear", show_default=True, help="See `deadpan detect systems`."
+)
+setting_option = click.option(
+    "--setting", "pairs", multiple=True, metavar="NAME=VALUE",
+    help="A setting of the system, such as strength=2; may be repeated.",
+)  # fmt: skip
+speakers_option = click.option("--speakers", is_flag=True, help="Mark the speaker of each turn (A, B, ...).")
+folds_option = click.option(
+    "--folds", "k", default=5, show_default=True, help="Folds of cross-validation; none crosses a thread."
+)
+pool_option = click.option(
+    "--pool", is_flag=True, help="Ignore published train and test splits: use all examples together."
+)
+
+
+def _threshold(ctx: click.Context, parameter: click.Parameter, word: str | None) -> str | float | None:
+    from deadpan.detect.thresholds import parse_threshold
+
+    return None if word is None else parse_threshold(word)
+
+
+threshold_option = click.option(
+    "--threshold", default="0.5", show_default=True, metavar="f1|balanced|NUMBER", callback=_threshold,
+    help="Score above which a text is labelled sarcastic; f1 and balanced choose it from out-of-fold scores "
+    "of the training data.",
+)  # fmt: skip
+own_threshold_option = click.option(
+    "--threshold", metavar="f1|balanced|NUMBER", callback=_threshold,
+    help="Default: the model's own. f1 and balanced choose it on the dev split, or on a fifth of the "
+    "examples, which are then not scored.",
+)  # fmt: skip
+prevalence_option = click.option(
+    "--prevalence", type=float, help="Share of sarcastic texts where these come from, such as 0.14."
+)
+authors_option = click.option(
+    "--authors", is_flag=True, help="Compare the blended systems with and without each author's history."
+)
+subreddits_option = click.option("--subreddits", is_flag=True, help="The same with each subreddit's history.")
+model_option = click.option(
+    "--model", default="auto", show_default=True, metavar="FOLDER",
+    help="Folder of a saved detector, or `default` or `student` (better, English; auto for one text).",
+)  # fmt: skip
+also_option = click.option(
+    "--also", "more", default="", metavar="A,B,...",
+    help="Additional training corpora, without their test splits and without duplicates of SOURCE.",
 )  # fmt: skip
 
 
-def reading_options(command: F) -> F:
-    """How to read what --data names."""
-    for option in reversed(READING):
+folder_option = click.option("--out", type=FOLDER, help="Folder for tables, predictions, figures and a page.")
+
+
+def study_options(command: F) -> F:
+    """Add what every study takes: --pool, --setting, how to read a SOURCE, --seed and --json."""
+    for option in (json_option, seed_option, reading_options, setting_option, pool_option):
         command = option(command)
     return command
 
 
-data_option = click.option(
-    "--data", "source", required=True, metavar="NAME|FILE",
-    help="A corpus from `deadpan datasets list` (with --data-dir), or a file of your own.",
-)  # fmt: skip
-set_option = click.option(
-    "--set", "pairs", multiple=True, metavar="KEY=VALUE",
-    help="A setting of the system, such as strength=2; may be given again.",
-)  # fmt: skip
-context_option = click.option(
-    "--context", "turns", default="0", show_default=True, metavar="N|full",
-    help="How many turns before the response are seen.",
-)  # fmt: skip
-speakers_option = click.option("--speakers", is_flag=True, help="Mark who says each turn (A, B, ...).")
-folds_option = click.option(
-    "--folds", "k", default=5, show_default=True, help="Folds; none crosses a thread."
-)
-threshold_option = click.option(
-    "--threshold", default="0.5", show_default=True, metavar="f1|balanced|NUMBER",
-    help="Above which score to say sarcastic; f1 and balanced choose it on examples held back.",
-)  # fmt: skip
-model_option = click.option(
-    "--model", default="default", show_default=True, metavar="FOLDER",
-    help="Where a model was saved; `default` comes with deadpan.",
-)  # fmt: skip
+def context_options(command: F) -> F:
+    """Add --turns and --speakers."""
+    return turns_option(speakers_option(command))
 
 
-also_option = click.option(
-    "--also", "more", default="", metavar="A,B,...",
-    help="More corpora to learn from; texts that are in --data as well are taken out of them first.",
-)  # fmt: skip
-
-
-def read_also(more: str, examples: Sequence[Example], **reading: Any) -> tuple[list[Example], int]:
-    """The examples of --also that are not, or nearly, in the corpus itself, and how many were."""
-    if not more:
-        return [], 0
-    from deadpan.datasets.leaks import without_duplicates
-
-    found = [example for source in names(more) for example in read(source, **reading)[0]]
-    kept = without_duplicates(found, examples).examples
-    return _own_ids(kept, examples), len(found) - len(kept)
-
-
-def _own_ids(more: Iterable[Example], examples: Iterable[Example]) -> list[Example]:
-    """With ids of their own: two files that both number their rows from 0 are no reason to refuse them."""
-    taken = {example.id for example in examples}
-    renamed = []
-    for example in more:
-        name, number = example.id, 1
-        while name in taken:
-            number += 1
-            name = f"{example.id}~{number}"
-        taken.add(name)
-        renamed.append(example if name == example.id else replace(example, id=name))
-    return renamed
-
-
-def read(source: str, **reading: Any) -> tuple[list[Example], Reader]:
-    """The examples, and the reader with what it left out."""
-    from deadpan.cli.output import watched
-
-    reader = open_source(source, **reading)
-    return list(watched("reading", reader)), reader
-
-
-def no_split(source: str, part: str, examples: Sequence[Example]) -> str:
-    """What to say of a split nobody is in: which ones there are."""
-    there = sorted({example.split for example in examples if example.split})
-    have = f"choose from {', '.join(there)}" if there else "it has no splits, leave --split out"
-    return f"no example of {source} is in the split {part!r}: {have}"
-
-
-def inputs_of(reader: Reader) -> list[Path]:
-    """The files examples came from, for a manifest."""
-    return [found.path for found in reader.found()]
-
-
-def common_settings(turns: str, speakers: bool) -> dict[str, Any]:
-    """--context and --speakers as settings; left to the system where they say nothing."""
+def system_settings(
+    system: str, pairs: tuple[str, ...], turns: str, speakers: bool, seed: int | None = None
+) -> dict[str, Any]:
+    """Return the settings of one system from --setting, --turns, --speakers and --seed."""
     from deadpan.detect.context import parse_turns
+    from deadpan.detect.settings import parse_settings
 
-    return {"turns": parse_turns(turns), "speakers": speakers}
-
-
-def names(words: str) -> list[str]:
-    """A list typed with commas."""
-    return [word.strip() for word in words.split(",") if word.strip()]
+    shared = {"turns": parse_turns(turns), "speakers": speakers, **({} if seed is None else {"seed": seed})}
+    return {**shared, **parse_settings(pairs, [system])[system]}
 
 
-@contextmanager
-def watching() -> Iterator[Progress]:
-    """What a system is doing, on one line of a terminal; nothing anywhere else."""
-    from deadpan.detect.system import silent
+def read_also(more: str, reading: Reading, progress: Progress) -> list[Example]:
+    """Read the corpora of --also."""
+    from deadpan.datasets import read_source
 
-    if not sys.stderr.isatty():
-        yield silent
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(bar_width=24), MofNCompleteColumn())
-    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None)
-
-        def show(what: str, done: int, total: int) -> None:
-            bar.update(task, description=what, completed=done, total=total or None)
-
-        yield show
+    return [row for source in comma_list(more) for row in read_source(source, reading, progress).examples]
 
 
-def counts(examples: Sequence[Example]) -> dict[str, int]:
-    """How many, and how many of each label."""
-    sarcastic = sum(example.label is True for example in examples)
-    sincere = sum(example.label is False for example in examples)
-    return {"examples": len(examples), "sarcastic": sarcastic, "sincere": sincere}
+def finish(result: Any, as_json: bool, out: Path | None, inputs: Iterable[Path]) -> None:
+    """Write the output folder if one was asked for, and print the result."""
+    if out is not None:
+        result.write(out, inputs=inputs)
+    show(result, as_json)
+    if out is not None and not as_json:
+        click.echo(f"Written to {out}: open report.html")
+
+
+def report_options(command: F) -> F:
+    """Add --out, how to read a SOURCE, --seed and --json; `report` takes them."""
+    return folder_option(reading_options(seed_option(json_option(command))))
+
+
+def report(result: Any, inputs: Iterable[Path], out: Path | None, as_json: bool, seed: int) -> None:
+    """Finish a study whose options are `report_options`."""
+    finish(result, as_json, out, inputs)

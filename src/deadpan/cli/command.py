@@ -1,0 +1,106 @@
+"""Commands whose old spellings keep working, and groups that import a command only when it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any
+
+import click
+
+
+class Command(click.Command):
+    """A command whose renamed options keep working, with a warning that names the new spelling.
+
+    `renamed` maps an old option to the new one ("--context" to "--turns"), if the command has it, or to the
+    name of an argument in capitals ("--data" to "SOURCE"): its value then becomes a positional argument.
+    """
+
+    def __init__(self, *args: Any, renamed: Mapping[str, str] | None = None, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        known = {word for parameter in self.params for word in parameter.opts}
+        self.renamed = {old: new for old, new in (renamed or {}).items() if new.isupper() or new in known}
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, self._current(args))
+
+    def _current(self, args: Sequence[str]) -> list[str]:
+        """Return the arguments in today's spelling."""
+        options: list[str] = []
+        moved: list[str] = []
+        rest = iter(args)
+        for word in rest:
+            if word == "--":
+                return [*options, *moved, word, *rest]
+            name, equals, value = word.partition("=")
+            new = self.renamed.get(name)
+            if new is None:
+                options.append(word)
+                continue
+            click.echo(f"deadpan: {name} is now {new}; the old spelling will go away", err=True)
+            if not new.isupper():
+                options.append(f"{new}{equals}{value}")
+            else:
+                # An argument keeps the order in which it was given, behind all options.
+                moved.append(value if equals else next(rest, ""))
+        return [*options, *moved]
+
+
+class Group(click.Group):
+    """A group whose commands are `Command`s, each listed with its whole first sentence."""
+
+    command_class = Command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        known = self.list_commands(ctx)
+        if args and not args[0].startswith("-") and args[0] not in known:
+            near = get_close_matches(args[0], known, n=1)
+            hint = f"Did you mean {near[0]!r}?" if near else f"Commands: {', '.join(known)}."
+            ctx.fail(f"No such command {args[0]!r}. {hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        names = self.list_commands(ctx)
+        commands = [(name, command) for name in names if (command := self.get_command(ctx, name))]
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, _first_sentence(command)) for name, command in commands])
+
+
+Group.group_class = Group
+
+
+def _first_sentence(command: click.Command) -> str:
+    text = " ".join((command.short_help or command.help or "").split("\n\n")[0].split())
+    return text.partition(". ")[0].rstrip(".") + "."
+
+
+class LazyGroup(Group):
+    """A group whose commands are imported when they run: help must answer at once."""
+
+    def __init__(self, commands: Mapping[str, tuple[str, str]], **settings: Any) -> None:
+        super().__init__(**settings)
+        self.lazy = commands
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            # click would exit with 1 for an error that has a number; `main` knows that this is none.
+            raise BrokenPipeError from None
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.lazy)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.lazy:
+            return None
+        module, _, attribute = self.lazy[cmd_name][0].partition(":")
+        command: click.Command = getattr(import_module(module), attribute)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in self.lazy.items()])

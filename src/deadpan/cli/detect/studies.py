@@ -1,0 +1,289 @@
+"""deadpan detect train, evaluate, compare, transfer, ablate and kinds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from deadpan.cli.command import Command
+from deadpan.cli.detect import options
+from deadpan.cli.options import (
+    PATH,
+    comma_list,
+    metric_option,
+    out_option,
+    reading_options,
+    source_argument,
+    sources_argument,
+)
+from deadpan.cli.terminal.output import json_option, seed_option, show
+from deadpan.cli.terminal.progress import progress_bar
+
+if TYPE_CHECKING:
+    from deadpan.datasets.reading import Reading
+    from deadpan.detect.thresholds import Threshold as Rule
+
+
+@click.command(cls=Command, renamed=options.RENAMED)
+@source_argument
+@options.system_option
+@out_option
+@options.also_option
+@options.context_options
+@options.threshold_option
+@options.prevalence_option
+@options.study_options
+def train(
+    source: str, system: str, out: Path, more: str, pool: bool, turns: str, speakers: bool, threshold: Rule,
+    prevalence: float | None, pairs: tuple[str, ...], reading: Reading, seed: int, as_json: bool,
+) -> None:  # fmt: skip
+    """Train a system on SOURCE and save it to a folder.
+
+    A published test split is not trained on. The folder holds plain arrays and JSON, nothing that can run;
+    its manifest says what the model was made from, and hashes of the training texts are kept.
+    """
+    from deadpan.datasets import read_source
+    from deadpan.detect.studies.training import train_detector
+
+    settings = options.system_settings(system, pairs, turns, speakers, seed)
+    with progress_bar() as progress:
+        data = read_source(source, reading, progress)
+        result = train_detector(
+            data.examples, system, out=out, settings=settings, threshold=threshold, pool=pool,
+            prevalence=prevalence, also=options.read_also(more, reading, progress), source=data.name,
+            drops=data.tally.drops, inputs=data.files, progress=progress,
+        )  # fmt: skip
+    show(result, as_json)
+
+
+@click.command(cls=Command, renamed=options.RENAMED)
+@source_argument
+@options.model_option
+@options.own_threshold_option
+@options.prevalence_option
+@click.option("--pairs", is_flag=True, help="Label exactly one response of each sequence sarcastic.")
+@click.option("--keep-seen", is_flag=True, help="Score texts the model was trained on too: inflates scores.")
+@options.pool_option
+@options.folder_option
+@reading_options
+@seed_option
+@json_option
+def evaluate(
+    source: str, model: str, threshold: Rule | None, prevalence: float | None, pairs: bool,
+    keep_seen: bool, pool: bool, out: Path | None, reading: Reading, seed: int, as_json: bool,
+) -> None:  # fmt: skip
+    """Score a model on SOURCE: every score with its interval, beside that of a constant answer.
+
+    Texts the model was trained on are excluded and counted, with the rest of their pair or sequence. Where
+    SOURCE has published train and test splits, the test split is scored.
+    """
+    from deadpan.datasets import read_source
+    from deadpan.detect.studies.evaluation import evaluate as run
+
+    with progress_bar() as progress:
+        data = read_source(source, reading, progress)
+        result = run(
+            model, data.examples, threshold=threshold, prevalence=prevalence, pairs=pairs,
+            keep_seen=keep_seen, pool=pool, source=data.name, seed=seed, progress=progress,
+        )  # fmt: skip
+    options.finish(result, as_json, out, data.files)
+
+
+@click.command(cls=Command, renamed=options.RENAMED)
+@click.argument("source", required=False, metavar="[SOURCE]")
+@click.option("--train", "train_", help="Instead of SOURCE: train on this corpus or table, ...")
+@click.option("--test", "test_", help="... and test on this one. Texts in both are not used for training.")
+@click.option("--systems", "systems_", required=True, help="Names with commas: linear,bigrams,cues.")
+@options.folds_option
+@click.option("--seeds", default=1, show_default=True, help="Random seeds to train with: mean and spread.")
+@metric_option
+@options.also_option
+@click.option("--blend", is_flag=True, help="Add a row that combines all systems by out-of-fold scores.")
+@options.authors_option
+@options.subreddits_option
+@options.context_options
+@options.threshold_option
+@options.prevalence_option
+@options.folder_option
+@options.study_options
+def compare(
+    source: str | None, train_: str | None, test_: str | None, systems_: str, k: int, pool: bool, seeds: int,
+    metric: str | None, more: str, blend: bool, authors: bool, subreddits: bool, turns: str, speakers: bool,
+    threshold: Rule, prevalence: float | None, out: Path | None, pairs: tuple[str, ...], reading: Reading,
+    seed: int, as_json: bool,
+) -> None:  # fmt: skip
+    """Test several systems on the same examples: scores with intervals, cost, significant differences.
+
+    Where SOURCE has published train and test splits they are used; otherwise folds. --setting NAME=VALUE is
+    for all systems, --setting SYSTEM.NAME=VALUE for one.
+    """
+    from deadpan.datasets.parts import read_parts
+    from deadpan.detect.context import parse_turns
+    from deadpan.detect.settings import parse_settings
+    from deadpan.detect.studies.comparison import compare_systems
+    from deadpan.detect.studies.history import compare_history
+
+    names = comma_list(systems_)
+    shared = {"turns": parse_turns(turns), "speakers": speakers}
+    settings = {name: {**shared, **own} for name, own in parse_settings(pairs, names).items()}
+    with progress_bar() as progress:
+        data = read_parts(source, train_, test_, reading, progress)
+        if by := [name for name, asked in (("author", authors), ("subreddit", subreddits)) if asked]:
+            study = compare_history(
+                data.examples, settings, by=by, metric=metric, k=k, pool=pool, seed=seed,
+                source=data.name, progress=progress,
+            )  # fmt: skip
+            show(study, as_json)
+            return
+        result = compare_systems(
+            data.examples, settings, metric=metric, k=k, pool=pool, seeds=[seed + n for n in range(seeds)],
+            threshold=threshold, prevalence=prevalence, blend=blend, source=data.name, progress=progress,
+            also=options.read_also(more, reading, progress),
+        )  # fmt: skip
+    options.finish(result, as_json, out, data.files)
+
+
+@click.command(cls=Command, renamed={**options.RENAMED, "--most": "--sample"})
+@sources_argument
+@options.system_option
+@options.folds_option
+@metric_option
+@click.option("--sample", default=20_000, show_default=True, help="Draw N at random from larger corpora.")
+@options.context_options
+@options.folder_option
+@options.study_options
+def transfer(
+    sources: tuple[str, ...], system: str, k: int, pool: bool, metric: str | None, sample: int, turns: str,
+    speakers: bool, out: Path | None, pairs: tuple[str, ...], reading: Reading, seed: int, as_json: bool,
+) -> None:  # fmt: skip
+    """Train on each SOURCE and test on every other; no SOURCE is tested on its own training data.
+
+    Texts that an earlier SOURCE has too, or nearly, are excluded from the later one, and counted.
+    """
+    from deadpan.datasets.parts import read_several
+    from deadpan.detect.studies.transfer import METRIC
+    from deadpan.detect.studies.transfer import transfer as run
+
+    settings = options.system_settings(system, pairs, turns, speakers)
+    with progress_bar() as progress:
+        corpora = {}
+        files: list[Path] = []
+        names = [name for word in sources for name in comma_list(word)]
+        for source, data in zip(names, read_several(names, reading, progress), strict=True):
+            corpora[source if data.name in corpora else data.name] = data.examples
+            files += data.files
+        result = run(
+            corpora, system, metric=metric or METRIC, k=k, pool=pool, at_most=sample, seed=seed,
+            settings=settings, progress=progress,
+        )  # fmt: skip
+    options.finish(result, as_json, out, files)
+
+
+@click.command(cls=Command, renamed=options.RENAMED)
+@source_argument
+@options.system_option
+@options.folds_option
+@click.option("--turns", default="0,1,2,3,full", show_default=True, help="Turns of context, with commas.")
+@click.option("--by", type=click.Choice(["turns", "topic", "category", "length"]), default="turns",
+              show_default=True, help="Score per number of turns, or per part of the corpus.")  # fmt: skip
+@metric_option
+@options.speakers_option
+@options.threshold_option
+@options.study_options
+def ablate(
+    source: str, system: str, k: int, pool: bool, turns: str, by: str, metric: str | None, speakers: bool,
+    threshold: Rule, pairs: tuple[str, ...], reading: Reading, seed: int, as_json: bool,
+) -> None:  # fmt: skip
+    """Score with more and less context on the same folds (KoCoSa's Table 9), or by topic (Table 10)."""
+    from deadpan.datasets import read_source
+    from deadpan.detect.context import parse_turns
+    from deadpan.detect.settings import parse_settings
+    from deadpan.detect.studies.ablation import ablate as run
+
+    counts = [parse_turns(word) for word in comma_list(turns)]
+    settings = {"speakers": speakers, **parse_settings(pairs, [system])[system]}
+    with progress_bar() as progress:
+        data = read_source(source, reading, progress)
+        result = run(
+            data.examples, system, turns=counts, by=by, metric=metric, k=k, pool=pool, threshold=threshold,
+            settings=settings, source=data.name, seed=seed, progress=progress,
+        )  # fmt: skip
+    show(result, as_json)
+
+
+@click.command(cls=Command, renamed=options.RENAMED)
+@source_argument
+@options.system_option
+@options.folds_option
+@options.context_options
+@options.folder_option
+@options.study_options
+def kinds(
+    source: str, system: str, k: int, pool: bool, turns: str, speakers: bool, out: Path | None,
+    pairs: tuple[str, ...], reading: Reading, seed: int, as_json: bool,
+) -> None:  # fmt: skip
+    """Classify kinds of sarcasm, one detector per kind (saved with --out): iSarcasmEval B, SemEval-2018 B."""
+    from deadpan.datasets import read_source
+    from deadpan.detect.studies.kinds import tell_kinds
+
+    settings = options.system_settings(system, pairs, turns, speakers)
+    with progress_bar() as progress:
+        data = read_source(source, reading, progress)
+        result = tell_kinds(
+            data.examples, system, k=k, pool=pool, settings=settings, source=data.name, seed=seed,
+            keep=out is not None, progress=progress,
+        )  # fmt: skip
+    options.finish(result, as_json, out, data.files)
+
+
+@click.command(cls=Command, renamed=options.RENAMED)
+@click.option("--generated", required=True, metavar="A,B", help="Generated or written corpora.")
+@click.option("--organic", required=True, metavar="A,B", help="Corpora of what people said.")
+@options.system_option
+@options.setting_option
+@click.option("--model", help="A language model, asked about 100 texts of each corpus.")
+@options.report_options
+def mirage(generated: str, organic: str, pairs: Any, reading: Reading, system: str, model: str, **report: Any,
+) -> None:  # fmt: skip
+    """Test whether detectors of generated sarcasm fail on organic speech, and how much that explains."""
+    from deadpan.datasets import read_source
+    from deadpan.detect.studies.mirage import mirage as run
+
+    settings = options.system_settings(system, pairs, "0", False)
+    read = {name: read_source(name, reading) for name in comma_list(f"{generated},{organic}")}
+    both = [{name: read[name].examples for name in comma_list(word)} for word in (generated, organic)]
+    result = run(*both, system=system, settings=settings, model=model, seed=report["seed"])
+    options.report(result, [file for data in read.values() for file in data.files], **report)
+
+
+@click.command(cls=Command, renamed={"--labels": "--votes"})
+@source_argument
+@options.system_option
+@click.option("--votes", "labels", type=PATH, help="Votes of people: labels.jsonl of a studio export.")
+@options.report_options
+def votes(source: str, system: str, labels: Path | None, reading: Reading, **report: Any) -> None:
+    """Train on votes instead of labels, score against votes, and compare intended with perceived sarcasm."""
+    from deadpan.datasets import read_source
+    from deadpan.detect.studies.votes import study_votes
+    from deadpan.ratings.votes import read_votes
+
+    data = read_source(source, reading)
+    rows = read_votes(data.examples, labels) if labels else data.examples
+    options.report(study_votes(rows, system, seed=report["seed"]), data.files, **report)
+
+
+@click.command(cls=Command)
+@source_argument
+@click.option(
+    "--labels", default=1000, show_default=True, type=click.IntRange(min=200), help="How many labels."
+)
+@options.report_options
+def labelling(source: str, labels: int, reading: Reading, **report: Any) -> None:
+    """Replay labelling SOURCE in random and in informative order, and count the labels this saves."""
+    from deadpan.datasets import read_source
+    from deadpan.detect.studies.labelling import replay_labelling
+
+    data = read_source(source, reading)
+    options.report(replay_labelling(data.examples, labels=labels, seed=report["seed"]), data.files, **report)

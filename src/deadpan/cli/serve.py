@@ -1,0 +1,40 @@
+"""deadpan serve: the playground page and the HTTP service."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from deadpan.cli.command import Command
+from deadpan.cli.options import FILE, base_url_option
+from deadpan.cli.terminal.output import json_option, show
+
+
+@click.command(cls=Command)
+@click.option(
+    "--model", "models", multiple=True, metavar="[NAME=]FOLDER", help="Serve this saved detector too."
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at.")
+@click.option(
+    "--port", default=8080, show_default=True, type=click.IntRange(0, 65535), help="0: any free one."
+)
+@click.option("--keys", type=FILE, help="File with one API key per line; without it, none is needed.")
+@click.option("--open", is_flag=True, help="Accept other machines without keys.")
+@click.option("--rate", default=600, show_default=True, help="Requests per minute and client; 0: no limit.")
+@click.option("--origin", "origins", multiple=True, metavar="URL", help="A site whose pages may call it.")
+@click.option("--reader", default="", metavar="MODEL", help="Language model to ask what is meant.")
+@base_url_option
+@json_option
+def serve(keys: Path | None, as_json: bool, **options: Any) -> None:
+    """Serve a page to type sentences into, and POST /v1/detect for programs.
+
+    Texts are neither stored nor logged. GET /docs describes the service, /metrics is for Prometheus.
+    """
+    from deadpan.serve.server import serve
+    from deadpan.serve.settings import ServeSettings, read_keys
+
+    known = read_keys(keys) if keys else frozenset()
+    settings = ServeSettings(keys=known, **options)
+    serve(settings, lambda start: show(start, as_json))

@@ -1,1 +1,0 @@
-"""The tour's stops, one a file."""

@@ -1,0 +1,1 @@
+"""Output of commands: tables and JSON, a progress bar, a live table of runs."""

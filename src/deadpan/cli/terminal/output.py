@@ -1,0 +1,111 @@
+"""Output of commands: text for people, JSON for machines."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import click
+
+from deadpan.drops import Tally
+from deadpan.palette import SARCASTIC, SINCERE
+from deadpan.records import Example
+from deadpan.results import Result
+from deadpan.text import render_turn
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.padding import Padding
+    from rich.text import Text
+
+PIPE_WIDTH = 80
+"""Columns where standard output is not a terminal."""
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+seed_option = click.option("--seed", default=0, show_default=True, help="Random seed.")
+
+
+def show(result: Result, as_json: bool, *, failed: object = False) -> int:
+    """Print a result once, as JSON or its summary in the width of the terminal; return the exit code."""
+    if as_json:
+        _print_json(result.as_dict())
+    else:
+        terminal = sys.stdout.isatty()
+        width = min(shutil.get_terminal_size((PIPE_WIDTH, 24)).columns, 120) if terminal else PIPE_WIDTH
+        click.echo(result.summary().text(width, bold=terminal and "NO_COLOR" not in os.environ))
+    return 1 if failed else 0
+
+
+def emit(as_json: bool, data: object, show: Callable[[Console], None]) -> None:
+    """Print once: `data` as JSON, or what `show` draws."""
+    if as_json:
+        _print_json(data)
+    else:
+        show(console())
+
+
+def _print_json(data: object) -> None:
+    """Print JSON, with escapes where the output is not UTF-8."""
+    unicode = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().replace("-", "") == "utf8"
+    click.echo(json.dumps(data, ensure_ascii=not unicode, indent=1, allow_nan=False))
+
+
+def console() -> Console:
+    """Return standard output, coloured on a terminal only, and never where NO_COLOR is set."""
+    from rich.console import Console
+
+    class PipeConsole(Console):
+        def on_broken_pipe(self) -> None:
+            # rich would exit with 1, but a reader that went away (`| head`) is not an error.
+            raise BrokenPipeError
+
+    return PipeConsole(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH, soft_wrap=False)
+
+
+def _label_word(label: bool | None) -> Text:
+    """Return the label as a word in its colour: never colour alone."""
+    from rich.text import Text
+
+    if label is None:
+        return Text("not labelled", style="dim")
+    return Text("sarcastic", style=SARCASTIC) if label else Text("sincere", style=SINCERE)
+
+
+def show_conversation(out: Console, example: Example) -> None:
+    """Print a conversation: the context dimmed, the response marked."""
+    from rich.text import Text
+
+    title = Text(example.id, style="dim").append("  ").append_text(_label_word(example.label))
+    if example.categories:
+        title.append(f" ({', '.join(example.categories)})")
+    out.print(title)
+    for turn in example.context:
+        out.print(_indented(Text(render_turn(turn), style="dim"), 2))
+    out.print(_indented(Text("▸ ", style="bold").append(render_turn(example.response)), 2))
+    for word, text in (("why", example.explanation), ("literally", example.rephrase)):
+        if text:
+            out.print(_indented(Text(f"{word}: {text}", style="italic dim"), 4))
+    out.print()
+
+
+def _indented(text: Text, by: int) -> Padding:
+    from rich.padding import Padding
+
+    return Padding(text, (0, 0, 0, by), expand=False)
+
+
+def show_tally(out: Console, tally: Tally) -> None:
+    """Print the counts of excluded and changed rows, with the first places; nothing if there are none."""
+    from rich.text import Text
+
+    for title, counts in (("excluded", tally.drops), ("changed", tally.changes)):
+        if counts:
+            parts = ", ".join(f"{reason} {count:,}" for reason, count in sorted(counts.items()))
+            out.print(Text(f"{title}: {parts}", style="yellow" if title == "excluded" else "dim"))
+    for reason in sorted(tally.drops):
+        for place in tally.places.get(reason, []):
+            out.print(Text(f"  {reason}  {place}", style="dim"))

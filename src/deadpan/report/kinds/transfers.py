@@ -1,0 +1,56 @@
+"""Transfers between corpora (detect transfer): a matrix around chance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from deadpan.fields import decode
+from deadpan.page import Cell, Table
+from deadpan.report.kinds.comparisons import in_words
+from deadpan.report.outputs import Output
+from deadpan.report.stories import Finding, Story, StoryTable
+from deadpan.stats import Interval
+from deadpan.storage import read_json
+
+EVEN = ("balanced_accuracy", "accuracy", "pair_accuracy", "auc")
+CHANCE = 0.5
+"""The value of each score at chance."""
+
+
+def tell(outputs: Sequence[Output]) -> list[Story]:
+    """Return a story per matrix."""
+    return [_story(output) for output in outputs]
+
+
+def _story(output: Output) -> Story:
+    found = read_json(output.folder / "transfer.json")
+    metric, names = found["metric"], list(found["cells"])
+    unit = in_words(metric)
+    cells = {a: {b: decode(found["cells"][a][b], Interval) for b in names} for a in names}
+    constants = [found["constant_answer"].get(b) for b in names]
+    centre = CHANCE if metric in EVEN else None if None in constants else constants
+    away = [cells[a][b] for a in names for b in names if a != b]
+    level = [found["constant_answer"].get(b) for a in names for b in names if a != b]
+    above = sum(
+        value.low is not None and trivial is not None and value.low > trivial
+        for value, trivial in zip(away, level, strict=True)
+    )
+    text = (
+        f"Trained on one corpus, {found['system']} is significantly above a constant answer on another in "
+        f"{above} of {len(away)} cases."
+    )
+    rows: list[tuple[Cell, ...]] = [(f"{a} to {b}", cells[a][b]) for a in names for b in names]
+
+    def draw() -> Any:
+        from deadpan.figures import heat
+
+        matrix = [[cells[a][b].value for b in names] for a in names]
+        return heat(
+            text, matrix, rows=("trained on", names), columns=("tested on", names), unit=unit, centre=centre
+        )
+
+    table = StoryTable(Table(("from, to", unit), tuple(rows), "Every pair of corpora"))
+    facts = (f"{len(names)} corpora", unit, f"seed {found['seed']}")
+    return Story("From one corpus to another", text, facts, (Finding(text, 60),), (table,), (draw,),
+                 outputs=(output,))  # fmt: skip

@@ -1,0 +1,126 @@
+"""Outputs of the program: folders with a manifest, found, checked and named."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from deadpan import __version__
+from deadpan.errors import DataError
+from deadpan.storage import Manifest, digest, read_json, read_manifest
+
+MANIFEST = "manifest.json"
+HASHED = 256 * 2**20
+"""Bytes of an output whose hashes are checked; of larger files only the size is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A folder that a command wrote. `problem` says why its numbers are not shown; empty if they are."""
+
+    name: str
+    folder: Path
+    manifest: Manifest
+    problem: str = ""
+
+    @property
+    def command(self) -> str:
+        """The command that wrote the folder."""
+        return self.manifest.command
+
+    @property
+    def home(self) -> str:
+        """The page of this output in the site."""
+        return f"{self.name}/index.html"
+
+    @property
+    def source(self) -> str:
+        """The page of its manifest in the site."""
+        return f"{self.name}/manifest.html"
+
+    def has(self, name: str) -> bool:
+        """Return whether the manifest lists a file."""
+        return name in self.manifest.files
+
+
+def find_outputs(folders: Sequence[Path]) -> list[Output]:
+    """Return the outputs in some folders, in their order; a folder without any is an error.
+
+    An output inside another one, such as a step of a run, is part of it and not listed.
+    """
+    found: list[Output] = []
+    for folder in folders:
+        if not folder.is_dir():
+            raise DataError(f"{folder}: no such folder: give folders that deadpan wrote")
+        manifests = _outermost(sorted(folder.rglob(MANIFEST)))
+        if not manifests:
+            raise DataError(f"{folder}: no manifest.json in it, so deadpan did not write it, or was stopped")
+        for path in manifests:
+            if all(path.parent.resolve() != each.folder.resolve() for each in found):
+                found.append(_output(path.parent, folder, {each.name for each in found}))
+    return found
+
+
+def _outermost(paths: Sequence[Path]) -> list[Path]:
+    kept: list[Path] = []
+    for path in sorted(paths, key=lambda each: (len(each.parts), each)):
+        hidden = any(part.startswith(".") for part in path.parts[-4:-1] if part not in (".", ".."))
+        if not hidden and not any(path.is_relative_to(other.parent) for other in kept):
+            kept.append(path)
+    return kept
+
+
+def _output(folder: Path, root: Path, taken: set[str]) -> Output:
+    parts = folder.resolve().relative_to(root.resolve().parent).parts
+    base = re.sub(r"[^A-Za-z0-9._-]+", "-", "-".join(parts)).strip("-.") or "output"
+    name, number = base, 1
+    while name in taken:
+        number += 1
+        name = f"{base}-{number}"
+    try:
+        manifest = read_manifest(folder)
+    except DataError as bad:
+        return _unreadable(name, folder, str(bad))
+    return Output(name, folder, manifest, check(folder, manifest))
+
+
+def _unreadable(name: str, folder: Path, problem: str) -> Output:
+    """Return an output whose manifest has unknown fields: of a newer version, or not of ours."""
+    raw = read_json(folder / MANIFEST)
+    if not isinstance(raw, dict) or not isinstance(raw.get("command"), str):
+        raise DataError(problem)
+    version = str(raw.get("version", ""))
+    manifest = Manifest(command=raw["command"], version=version)
+    return Output(name, folder, manifest, _newer(version) or problem)
+
+
+def check(folder: Path, manifest: Manifest) -> str:
+    """Return why an output cannot be shown: written by a newer version, or changed since; empty if it can."""
+    if newer := _newer(manifest.version):
+        return newer
+    left = HASHED
+    for name, facts in sorted(manifest.files.items(), key=lambda one: int(one[1].get("bytes", 0))):
+        path = folder / name
+        if Path(name).is_absolute() or ".." in Path(name).parts:
+            return f"manifest.json names a file outside of the folder, {name}"
+        if not path.is_file():
+            return f"{name} is missing, which manifest.json lists: write the output again"
+        size = path.stat().st_size
+        left -= size
+        if size != facts.get("bytes") or (left >= 0 and digest(path) != facts.get("sha256")):
+            return (
+                f"{name} is not as manifest.json says (changed, damaged or cut off): write the output again"
+            )
+    return ""
+
+
+def _newer(version: str) -> str:
+    if _numbers(version) > _numbers(__version__):
+        return f"written by deadpan {version}, and this is {__version__}: update deadpan to read it"
+    return ""
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:3])

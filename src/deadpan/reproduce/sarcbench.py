@@ -1,0 +1,139 @@
+"""SarcBench (Budda 2026): Tables 1 to 3, on the set that comes with the program or on any file of items."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any
+
+from deadpan.bench import open_set, run_bench, score_bench
+from deadpan.errors import ModelError
+from deadpan.fields import decode, encode
+from deadpan.reproduce.jobs import Job, cells_of
+from deadpan.reproduce.sizes import exact
+from deadpan.reproduce.verdicts import Measured
+from deadpan.reproduce.workshop import ReproductionOptions, Workshop
+from deadpan.stats import Interval
+
+SET = "public"
+RUNS = 5
+BASELINE = "baseline/random"
+CATEGORIES = (
+    "Intended meaning", "Target identification", "Sentiment reversal", "Sincere control",
+    "Context dependence",
+)  # fmt: skip
+METRICS = {"Avg@5": "avg", "Maj@5": "maj", "Category accuracy": "category", "Consistency rate": "consistency"}
+COLUMNS = ("Avg@5", "Maj@5")
+MODELS = (
+    "Claude Opus 4.7", "Claude Sonnet 4.6", "Gemini 3 Flash Preview", "GPT-5.5", "Gemini 3.1 Pro Preview",
+    "DeepSeek V4 Flash", "DeepSeek V4 Pro", "Grok 4.1 Fast", "Kimi K2.6",
+)  # fmt: skip
+"""The paper's names; the ids of their providers change, so that runs are found by the name."""
+OTHER_SET = "another set: the 125 private questions of v0.1 are not released, and ours are minimal pairs"
+
+
+def jobs(options: ReproductionOptions) -> list[Job]:
+    """Return the jobs of the paper."""
+    return [_set(), _metrics(), _random(), *(_model(row) for row in MODELS)]
+
+
+def _spec(workshop: Workshop) -> str:
+    return str(workshop.options.items or SET)
+
+
+def _set() -> Job:
+    kinds = cells_of("table-1", CATEGORIES, ["in the set"])
+    sizes = cells_of("section-3", ["private set", "options per question"], ["questions"])
+
+    def work(workshop: Workshop) -> dict[str, Measured]:
+        items = open_set(_spec(workshop))
+        counts = Counter(item.category for item in items.items)
+        how = f"{items.label}, {len(items.items):,} items"
+        found = {
+            id: Measured(text=f"{counts[name.lower().replace(' ', '_')]:,} items", how=how,
+                         agrees=counts[name.lower().replace(" ", "_")] > 0, reason="no item of the category")
+            for id, name in zip(kinds, CATEGORIES, strict=True)
+        }  # fmt: skip
+        options = {len(item.options) for item in items.items}
+        found[sizes[0]] = Measured(exact(len(items.items)), how=how, reason=OTHER_SET)
+        found[sizes[1]] = Measured(exact(max(options)), how=how)
+        return found
+
+    return Job("table-1", (*kinds, *sizes), work)
+
+
+def _scored(workshop: Workshop) -> dict[str, Any]:
+    """Ask the random baseline every item five times, and score it."""
+    spec = _spec(workshop)
+
+    def work() -> dict[str, Any]:
+        scores = run_bench([BASELINE], spec, runs=RUNS, out=workshop.scratch / "bench").scores[0]
+        return {
+            "avg": encode(scores.avg), "maj": encode(scores.maj), "consistency": encode(scores.consistency),
+            "categories": encode(scores.categories), "ties": scores.ties, "n": scores.n,
+        }  # fmt: skip
+
+    inputs = [workshop.options.items] if workshop.options.items else []
+    return workshop.once("sarcbench random", {"set": open_set(spec).hash}, work, inputs=inputs)
+
+
+def _metrics() -> Job:
+    ids = cells_of("table-2", METRICS, ["value for the random baseline"])
+
+    def work(workshop: Workshop) -> dict[str, Measured]:
+        found = _scored(workshop)
+        values = {name: decode(found[name], Interval) for name in ("avg", "maj", "consistency")}
+        kinds = [decode(each, Interval) for each in found["categories"].values()]
+        low = min(each.value or 0.0 for each in kinds if each.n)
+        high = max(each.value or 0.0 for each in kinds if each.n)
+        how = f"{BASELINE}, {RUNS} runs, {found['n']:,} items"
+        made = {}
+        for id, key in zip(ids, METRICS.values(), strict=True):
+            value = values.get(key)
+            text = "" if value is not None else f"{low:.2f} to {high:.2f} in five categories"
+            made[id] = Measured(value, text, how, agrees=True)
+        return made
+
+    return Job("table-2", ids, work)
+
+
+def _random() -> Job:
+    ids = cells_of("table-3", ["Random chance"], COLUMNS)
+
+    def work(workshop: Workshop) -> dict[str, Measured]:
+        found = _scored(workshop)
+        how = f"{BASELINE}, {RUNS} runs, {found['n']:,} items"
+        ties = f"{found['ties']} items have no majority and count as wrong; the paper gives chance, not a run"
+        return {
+            ids[0]: Measured(decode(found["avg"], Interval), how=how, reason="another draw"),
+            ids[1]: Measured(decode(found["maj"], Interval), how=how, reason=ties),
+        }
+
+    return Job("table-3 random", ids, work)
+
+
+def _model(row: str) -> Job:
+    ids = cells_of("table-3", [row], COLUMNS)
+
+    def work(workshop: Workshop) -> dict[str, Measured]:
+        folder = workshop.options.runs
+        found = score_bench(folder).scores if folder is not None else ()
+        scores = [each for each in found if is_named(each.model, row)]
+        if not scores:
+            raise ModelError(
+                f"{row} behind its provider's API: deadpan bench run --model PROVIDER/ID --out runs, then "
+                "--run runs"
+            )
+        how = f"{scores[0].set}, {scores[0].runs} runs, {scores[0].n:,} items"
+        return {
+            id: Measured(value, how=how, reason=OTHER_SET)
+            for id, value in zip(ids, (scores[0].avg, scores[0].maj), strict=True)
+        }
+
+    return Job(f"table-3 {row}", ids, work)
+
+
+def is_named(model: str, name: str) -> bool:
+    """Return True if a model id such as anthropic/claude-opus-4-7-20260401 is the model the paper names."""
+    id, wanted = (re.sub(r"[^a-z0-9]", "", text.lower()) for text in (model.rpartition("/")[2], name))
+    return id == wanted or (id.startswith(wanted) and len(id) == len(wanted) + 8 and id[-8:].isdigit())

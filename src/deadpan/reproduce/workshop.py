@@ -1,0 +1,222 @@
+"""The workshop of a reproduction: corpora and trials, with a journal of what is finished."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from deadpan import __version__
+from deadpan.datasets import Dataset, Reading, open_source, read_source
+from deadpan.detect.studies.design import FOLDS, Design, divide
+from deadpan.detect.studies.validation import run_trial
+from deadpan.draws import sample
+from deadpan.fields import decode, encode
+from deadpan.journal import Journal
+from deadpan.progress import Progress, silent
+from deadpan.records import Example
+from deadpan.reproduce.seeds import (
+    SeedAnswers,
+    all_constant,
+    answers_of,
+    constancy,
+    f1_of_always,
+    mean_scores,
+    spread,
+)
+from deadpan.stats import Interval, score_predictions
+from deadpan.storage import digest
+
+KEPT = 2
+"""Corpora held in memory at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Scores of a system on a corpus, how they were measured, and whether on the published test split.
+
+    `constant` is True if the system gives one answer to every text; `floor` is the F-score of always
+    answering "sarcastic".
+    """
+
+    values: Mapping[str, Interval]
+    how: str
+    official: bool
+    constant: bool
+    floor: float
+
+
+@dataclass(frozen=True, slots=True)
+class ReproductionOptions:
+    """Folders and files of a reproduction, and how much is measured.
+
+    `quick` tests on the first of five folds and trains networks on samples. `vectors` is a file of GloVe
+    vectors, `encoder` a folder of KLUE-RoBERTa's weights, `items` a file of SarcBench items, `people` a
+    folder of studies (NAME/study and NAME/export), `runs` a folder of SarcBench runs.
+    """
+
+    data_dir: Path | None
+    quick: bool = False
+    seed: int = 0
+    seeds: int = 3
+    vectors: Path | None = None
+    encoder: Path | None = None
+    items: Path | None = None
+    people: Path | None = None
+    runs: Path | None = None
+
+    @property
+    def all_seeds(self) -> tuple[int, ...]:
+        """The training seeds of networks."""
+        return tuple(range(self.seed, self.seed + (1 if self.quick else self.seeds)))
+
+
+@dataclass(slots=True)
+class Workshop:
+    """Tools of the jobs: readers, trials that are journaled as they finish, and a place for small files."""
+
+    options: ReproductionOptions
+    journal: Journal
+    scratch: Path
+    progress: Progress = silent
+    read: set[Path] = field(default_factory=set)
+    _corpora: dict[tuple[str, bool, bool], Dataset] = field(default_factory=dict)
+    _digests: dict[tuple[Path, int, int], str] = field(default_factory=dict)
+
+    # ---------------------------------------------------------------- corpora
+
+    def corpus(self, source: str, *, keep_markers: bool = False, ids_only: bool = False) -> Dataset:
+        """Read a corpus; an error says which file is missing and where it is published."""
+        key = (source, keep_markers, ids_only)
+        if key not in self._corpora:
+            while len(self._corpora) >= KEPT:
+                del self._corpora[next(iter(self._corpora))]
+            reading = Reading(data_dir=self.options.data_dir, keep_markers=keep_markers, ids_only=ids_only)
+            self._corpora[key] = read_source(source, reading)
+        dataset = self._corpora[key]
+        self.read |= set(dataset.files)
+        return dataset
+
+    def files(self, source: str) -> list[Path]:
+        """Return the files of a corpus without reading them."""
+        return [file.path for file in open_source(source, Reading(data_dir=self.options.data_dir)).files()]
+
+    def missing(self, source: str) -> str:
+        """Return the files of a release that are not in the data folder; empty if all are."""
+        reader = open_source(source, Reading(data_dir=self.options.data_dir))
+        have = {path.name for path in self.files(source)}
+        gone = [file.names[0] for file in reader.release.files if not have & set(file.names)]
+        return (
+            f"{', '.join(gone)} of {reader.release.title}, published at {reader.release.url}" if gone else ""
+        )
+
+    def design(self, source: str, at_most: int | None = None) -> tuple[Design, str]:
+        """Return training and test parts: the published ones if both are there, else folds; and their name.
+
+        `at_most` draws whole pairs or texts at random.
+        """
+        rows = [example for example in self.corpus(source).examples if example.label is not None]
+        whole = len(rows)
+        design = divide(_drawn(rows, at_most, self.options.seed))
+        if design.published:
+            how = "published test split"
+        elif self.options.quick:
+            first = design.folds[0]
+            design = Design((first,), list(first.test), False, design.duplicates)
+            how = f"first of {FOLDS} folds of the training part (cross-validation)"
+        else:
+            how = f"{FOLDS}-fold cross-validation of the training part"
+        if at_most is not None and whole > at_most:
+            how += f", a sample of {at_most:,} of {whole:,}"
+        return design, how
+
+    # ---------------------------------------------------------------- trials
+
+    def scores(
+        self,
+        source: str,
+        system: str,
+        settings: Mapping[str, Any] | None = None,
+        *,
+        at_most: int | None = None,
+        seeds: Sequence[int] = (),
+        threshold: float | str = 0.5,
+        inputs: Sequence[Path] = (),
+    ) -> Scores:
+        """Train and test a system; a trial that an earlier start finished is not repeated.
+
+        With several seeds every score is their mean on the same folds, and each seed's F is named. `inputs`
+        are files beside the corpus that the result depends on, such as weights.
+        """
+        given = dict(settings or {})
+        tables: list[dict[str, Interval]] = []
+        answers: list[SeedAnswers] = []
+        how, official = "", False
+        for seed in seeds or (self.options.seed,):
+            record = self.once(
+                f"answers of {system} on {source}",
+                {"settings": given, "at_most": at_most, "seed": seed, "threshold": threshold},
+                lambda seed=seed: self._trial(source, system, given, at_most, seed, threshold),  # type: ignore[misc]
+                sources=(source,), inputs=inputs,
+            )  # fmt: skip
+            tables.append({name: decode(value, Interval) for name, value in record["scores"].items()})
+            answers.append(decode(record["answers"], SeedAnswers))
+            how, official = record["how"], record["official"]
+        values = mean_scores(answers) if len(answers) > 1 else tables[0]
+        how += spread(tables) + constancy(answers)
+        return Scores(values, how, official, all_constant(answers), f1_of_always(answers[0]))
+
+    def _trial(
+        self, source: str, system: str, settings: Mapping[str, Any], at_most: int | None, seed: int,
+        threshold: Any,
+    ) -> dict[str, Any]:  # fmt: skip
+        design, how = self.design(source, at_most)
+        trial = run_trial(system, design, seed=seed, settings=settings, threshold=threshold)
+        table = score_predictions(design.tested, trial.predictions, seed=0)
+        answers = answers_of(design.tested, trial.predictions, design.folds)
+        return {
+            "scores": encode(dict(table.scores)), "answers": encode(answers), "how": how,
+            "official": design.published,
+        }  # fmt: skip
+
+    def once(
+        self,
+        name: str,
+        config: Mapping[str, Any],
+        work: Callable[[], dict[str, Any]],
+        *,
+        sources: Sequence[str] = (),
+        inputs: Sequence[Path] = (),
+    ) -> dict[str, Any]:
+        """Return the result of some work; it is done once per version, settings and bytes of its inputs."""
+        paths = [*inputs, *(path for source in sources for path in self._inputs(source))]
+        facts = [name, __version__, self.options.quick, config, [self._digest(path) for path in paths]]
+        key = hashlib.sha256(json.dumps(facts, sort_keys=True, default=str).encode()).hexdigest()
+        found = self.journal.find(key)
+        if found is None:
+            found = json.loads(json.dumps(work()))
+            self.journal.append(key, found)
+        self.read |= set(paths)
+        return found
+
+    def _inputs(self, source: str) -> list[Path]:
+        """Return the files of a corpus, and the texts beside an index of SARC."""
+        files = self.files(source)
+        beside = {path.parent / "comments.json" for path in files}
+        return sorted({*files, *(path for path in beside if path.is_file())})
+
+    def _digest(self, path: Path) -> str:
+        state = path.stat()
+        key = (path, state.st_size, state.st_mtime_ns)
+        if key not in self._digests:
+            self._digests[key] = digest(path)
+        return self._digests[key]
+
+
+def _drawn(examples: Sequence[Example], at_most: int | None, seed: int) -> list[Example]:
+    if at_most is None or len(examples) <= at_most:
+        return list(examples)
+    return sample(examples, at_most, seed=seed, key=lambda example: example.sequence or example.id)

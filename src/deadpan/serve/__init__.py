@@ -1,0 +1,1 @@
+"""The playground page and the HTTP service: detectors and language models behind one address."""

@@ -1,0 +1,75 @@
+"""Seventh stop: the SarcBench board with the recorded runs."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+
+from deadpan.bench.items.item import CHANCE
+from deadpan.bench.runs.folder import find_runs
+from deadpan.bench.runs.recorded import unpack_recorded
+from deadpan.bench.scores.score import RunScores, score_run
+from deadpan.bench.site.write import write_leaderboard
+from deadpan.page.numbers import score
+from deadpan.tour.guide import Guide
+
+CHANCE_OF_PAIR = CHANCE**2
+BASELINE = "baseline"
+
+
+def stop(guide: Guide) -> None:
+    """Score the runs that come with the package and write the board."""
+    folder = guide.out / "bench"
+    shutil.rmtree(folder, ignore_errors=True)  # an earlier tour's runs are not on this board
+    guide.step("the recorded runs")
+    runs = find_runs([unpack_recorded(folder)])
+    guide.step("scoring them")
+    scored = sorted((score_run(run, guide.seed) for run in runs), key=lambda each: -(each.avg.value or 0))
+    guide.page.text(
+        f"{scored[0].n:,} questions with six options, most of them in minimal pairs like the one above: what "
+        f"does the speaker mean? Chance is {CHANCE:.3f}, and {CHANCE_OF_PAIR:.3f} for both of a pair. These "
+        f"runs were recorded ({_dates(scored)}) and come with the package, with every answer. Baselines "
+        "read nothing but the options: a model has to beat them, and they should not beat chance."
+    )
+    if not _models(scored):
+        guide.page.note("No run of a language model comes with this version: the command below makes one.")
+    guide.step("writing the board")
+    write_leaderboard([folder], guide.out / "board", seed=guide.seed)
+    guide.artefact("The board, with a page per item", guide.out / "board" / "index.html")
+    guide.page.table(
+        ("model", "correct"), [(each.model, each.avg) for each in scored],
+        caption="Share of correct answers; intervals resample families of items",
+    )  # fmt: skip
+    guide.page.table(
+        ("model", "both of a pair"), [(each.model, each.pairs) for each in scored],
+        caption="Share of pairs of which both questions are answered correctly",
+    )  # fmt: skip
+    guide.found(_finding(scored), "deadpan bench run --model openai/NAME --out runs")
+
+
+def _dates(scored: Sequence[RunScores]) -> str:
+    days = sorted({day[:10] for each in scored for day in each.dates})
+    return days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
+
+
+def _models(scored: Sequence[RunScores]) -> list[RunScores]:
+    return [each for each in scored if each.kind != BASELINE]
+
+
+def _finding(scored: Sequence[RunScores]) -> str:
+    """Return what the board shows; a run is said to be above chance only if its interval is."""
+    best, models = scored[0], _models(scored)
+    if not models:
+        above = [each.model for each in scored if (each.avg.low or 0.0) > CHANCE]
+        found = f"{', '.join(above)} is above it" if above else "so the options do not give the answers away"
+        return (
+            f"{len(scored)} rules that read only the options of {best.n:,} questions are recorded; the best "
+            f"is right in {score(best.avg)} (chance: {CHANCE:.3f}), {found}. The board takes any model."
+        )
+    first = models[0]
+    word = "above" if (first.avg.low or 0.0) > CHANCE else "not significantly above"
+    return (
+        f"Of {len(models)} recorded language models the best, {first.model}, is right in {score(first.avg)} "
+        f"of {first.n:,} questions, {word} chance ({CHANCE:.3f}), and in both of a pair in "
+        f"{score(first.pairs)}."
+    )

@@ -1,0 +1,47 @@
+"""First stop: the visitor's own sentence, judged, with reasons and limits."""
+
+from __future__ import annotations
+
+from deadpan.detect.detector import DEFAULT, Detector
+from deadpan.detect.explanation import explain
+from deadpan.detect.influence_chart import influence_chart
+from deadpan.errors import ModelError
+from deadpan.formats.labels import label_word
+from deadpan.page import Table
+from deadpan.records import Example, Turn
+from deadpan.serve.batches import Batches
+from deadpan.serve.catalogue import ServedModel
+from deadpan.tour.guide import Guide
+
+SENTENCE = "Oh great, another meeting that could have been an email."
+
+
+def stop(guide: Guide) -> None:
+    """Judge one sentence and say what moved the score."""
+    text = guide.text.strip() or SENTENCE
+    detector = Detector.load(DEFAULT)
+    guide.step("judging")
+    example = Example("sentence", Turn("", text))
+    (prediction,) = detector.predict([example])
+    served = ServedModel(DEFAULT, detector, Batches(detector.predict, 1))
+    word, meaning = label_word(prediction) or "no answer", served.meaning(prediction).rstrip(".")
+    if prediction.score is None:
+        raise ModelError(f"{meaning}: give deadpan tour a text in one of these")
+    explanation = explain(detector.predict, example, model=DEFAULT)
+    guide.page.text(
+        "A detector comes with the package. Leaving out one word at a time shows what its score depends on."
+    )
+    guide.page.conversation(example, prediction.label, note=meaning)
+    rows = tuple((piece.text, piece.push) for piece in explanation.words)
+    top = explanation.strongest(1)
+    title = f"“{top[0].text}” moves it most, in log odds" if top else "No single word moves it"
+    guide.page.figure(influence_chart(rows), title, Table(("word", "push, log odds"), rows))
+    guide.page.heading("What it cannot know", 3)
+    guide.page.bullets(served.limits())
+    explanation.write_page(guide.out / "sentence.html")
+    guide.artefact("Your sentence, word by word", guide.out / "sentence.html")
+    shown = text if len(text) <= 60 else f"{text[:59]}…"
+    guide.found(
+        f"“{shown}”: {word}, {meaning}, on the strength of its words alone.",
+        f'deadpan detect explain "{shown}"',
+    )
