@@ -102,6 +102,10 @@ def stage_of(body: dict[str, Any]) -> str:
         ("abnormal", "that a machine wrote"),
         ("contrast", "sarcastic answer to its last line"),
         ("situation", "say in one line"),
+        ("scene", "short everyday conversations"),
+        ("response", "one sarcastic line"),
+        ("mood", "go well or badly"),
+        ("tone", "taken word for word"),
     ):
         if mark in told:
             return stage
@@ -130,7 +134,15 @@ def answer(body: dict[str, Any]) -> str:
     if stage == "contrast":
         asked = body["messages"][-1]["content"].splitlines()[-1].partition(": ")[2]
         return f"Sincere response: {asked} and I mean it."
+    if stage == "mood":
+        return "good" if "pleasant" in body["messages"][-1]["content"] else "bad"
+    if stage == "tone":
+        return "positive" if "lovely" in body["messages"][-1]["content"] else "negative"
+    if stage == "response":
+        return f"{draw.choice(['lovely', 'dull'])} {words(8)} {name}."
     turns = [f"{'AB'[place % 2]}: {words(9)}." for place in range(draw.choice((3, 4, 5)))]
+    if stage == "scene":
+        return "\n".join(turns)
     who = "AB"[len(turns) % 2]
     lines = [*turns, f"Explanation: Speaker {who} means the opposite {words(6)} {name}."]
     return "\n".join([*lines, f"Response ({who}): {words(12)}."])

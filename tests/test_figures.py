@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import logging
+import re
 import subprocess
 import sys
 import warnings
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from functools import cache
+from itertools import pairwise
 
 import pytest
 
 from deadpan import figures
 from deadpan.errors import DataError, MissingExtra
 from deadpan.figures import Figure
+from deadpan.figures.figure import two_lines
 from deadpan.page import Page
 from deadpan.palette import SARCASTIC, SINCERE
-from deadpan.stats import Interval, reliability, wilson
+from deadpan.stats import Bin, Interval, reliability, wilson
 
 matplotlib = pytest.importorskip("matplotlib")
 UNDEFINED = Interval(None, None, None, 0.95, 0, "no answers")
@@ -128,6 +131,16 @@ def test_a_label_is_text_and_not_a_formula():
     assert words(bars("\x00 \ud800 odd").svg(titled=True))
 
 
+def test_a_long_name_beside_a_plot_has_two_lines_and_keeps_both_ends():
+    assert two_lines("local/qwen2.5-coder-1.5b − local/smollm2-135m") == (
+        "local/qwen2.5-coder-1.5b\n− local/smollm2-135m"
+    )
+    first, second = two_lines("a" * 50 + " " + "b" * 50).split("\n")
+    assert (first[0], first[-1], second[0], second[-1]) == ("a", "…", "…", "b")
+    assert max(len(first), len(second)) <= 30
+    assert two_lines("short") == "short"
+
+
 def test_the_two_labels_keep_their_hues():
     for draw in (bars, distribution):
         assert SARCASTIC in svg_of(draw) and SINCERE in svg_of(draw)
@@ -151,13 +164,31 @@ def test_the_numbers_drawn_are_those_of_the_data():
     assert [sum(row[i] for row in table.rows) for i in (2, 3)] == [5, 3]
     assert (table.rows[0][0], table.rows[-1][1]) == (1.0, 9.0)
     assert heat().table.rows == (("p", 0.1, None), ("q", 0.5, 0.9))
-    assert {"0.10", "–", "0.90"} <= set(words(svg_of(heat)))
+    # The same digits as in the table beside it.
+    assert {"0.100", "–", "0.900"} <= set(words(svg_of(heat)))
     assert reliable().table.rows[-1][-1] == 1
 
 
 def test_whole_numbers_get_a_bin_each():
     table = figures.distribution("t", {"a": [1, 1, 3]}, unit="turns").table
     assert table.rows == ((0.5, 1.5, 2), (1.5, 2.5, 0), (2.5, 3.5, 1))
+
+
+def ticks(figure: figures.Figure) -> set[str]:
+    return {word.replace(",", "") for word in words(figure.svg()) if re.fullmatch(r"[\d.,]+", word)}
+
+
+def test_counts_have_no_fractional_ticks():
+    drawn = (
+        figures.bars("t", {"read": 2, "kept": 1}, unit="dialogues"),
+        figures.lines("t", {"a": [(0, 1), (1, 2), (2, 2)]}, x_unit="turns", y_unit="examples"),
+        figures.distribution("t", {"a": [1, 1, 2, 3]}, unit="turns"),
+    )
+    for figure in drawn[:2]:
+        assert ticks(figure) and all("." not in tick for tick in ticks(figure)), figure.title
+    assert {"1", "2", "3"} <= ticks(drawn[2]) and not {"1.5", "2.5"} & ticks(drawn[2])
+    lower = words(figures.reliability("t", [Bin(0.0, 0.1, 1, 0.05, 0.0), Bin(0.9, 1.0, 2, 0.95, 1.0)]).svg())
+    assert {"1", "2"} <= set(lower) and "1.5" not in lower
 
 
 def test_one_value_can_be_drawn():
@@ -212,3 +243,43 @@ def test_matplotlib_is_imported_only_to_draw_and_never_pyplot():
         "figures.bars('t', {'a': 1}, unit='x').png()\nassert 'matplotlib.pyplot' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_bars_of_intervals_show_them_in_the_digits_of_a_table():
+    drawn = figures.bars("Half", {"a": wilson(50, 100), "b": wilson(7, 10)}, unit="share")
+    assert {"0.50 [0.40, 0.60]", "0.70 [0.40, 0.89]"} <= set(words(drawn.svg()))
+
+
+def test_a_heat_map_around_chance_is_light_there_and_as_strong_on_both_sides():
+    names = ("on", ["p", "q"])
+    drawn = figures.heat(
+        "x", [[0.5, 0.4], [0.5, 0.6]], rows=names, columns=names, unit="f1", centre=0.5
+    ).svg()
+    assert len(re.findall("fill: #f[3-5]f[3-5]f[3-5]", drawn)) == 2
+    assert "#7a2f57" in drawn
+    assert "#00503a" in drawn
+    assert any("0.500, chance" in word for word in words(drawn))
+
+
+def test_a_heat_map_around_a_constant_answer_is_light_at_that_of_each_column():
+    names = ("on", ["p", "q"])
+    drawn = figures.heat(
+        "x", [[0.3, 0.6], [0.5, 0.4]], rows=names, columns=names, unit="F1", centre=[0.3, 0.6]
+    ).svg()
+    assert len(re.findall("fill: #f[3-5]f[3-5]f[3-5]", drawn)) == 2, (
+        "0.3 in the first column, 0.6 in the second"
+    )
+    assert "#7a2f57" in drawn and "#00503a" in drawn
+    assert any("light: a constant answer" in word for word in words(drawn))
+    with pytest.raises(DataError, match="one centre per column"):
+        figures.heat("x", [[0.3, 0.6]], rows=("on", ["p"]), columns=names, unit="F1", centre=[0.3])
+
+
+def test_the_names_of_many_lines_that_end_together_stay_inside_and_apart():
+    series = {f"system {n}": [(1.0, 0.5), (2.0, 0.9)] for n in range(8)}
+    drawn = figures.lines("x", series, x_unit="a", y_unit="b").svg()
+    places = re.findall(r'y="([\d.]+)"[^>]*>system', drawn)
+    heights = sorted(float(place) for place in places)
+    assert len(heights) == 8
+    assert all(b - a > 8 for a, b in pairwise(heights))
+    assert heights[0] > 0

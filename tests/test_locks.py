@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from deadpan.errors import DataError
-from deadpan.locks import alone_in
+from deadpan.locks import lock_folder
 
 HOLD = """
 import sys
 from pathlib import Path
-from deadpan.locks import alone_in
-with alone_in(Path(sys.argv[1])):
+from deadpan.locks import lock_folder
+with lock_folder(Path(sys.argv[1])):
     print("in", flush=True)
     sys.stdin.read()
 """
@@ -29,8 +29,8 @@ def test_a_second_run_is_told_and_a_killed_one_leaves_no_lock(tmp_path: Path) ->
     with holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"in\n"
-        with pytest.raises(DataError, match="another run is at work there"), alone_in(folder):
+        with pytest.raises(DataError, match="another run is using this folder"), lock_folder(folder):
             pass
         holder.kill()
-    with alone_in(folder):
+    with lock_folder(folder):
         assert folder.is_dir()

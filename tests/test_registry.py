@@ -32,3 +32,8 @@ def test_a_missing_extra_names_the_pip_command():
 
 def test_a_library_that_is_there_is_given():
     assert need("json", "studio").dumps([]) == "[]"
+
+
+def test_a_name_that_is_no_text_is_an_unknown_name():
+    with pytest.raises(ConfigError, match=r"unknown system \['bow'\]"):
+        NAMES.load(["bow"])

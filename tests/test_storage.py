@@ -170,6 +170,15 @@ def test_the_manifest_of_a_folder_tells_every_file(tmp_path):
     assert (out / "manifest.json").read_bytes() == first
 
 
+def test_inputs_of_one_name_are_all_in_the_manifest(tmp_path):
+    paths = [tmp_path / folder / "rows.csv" for folder in ("x/a", "y/a", "b")]
+    for path in (*paths, tmp_path / "other.csv"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(str(path))
+    made = write_manifest(tmp_path / "other.csv", command="test", inputs=[*paths, tmp_path / "other.csv"])
+    assert sorted(made.inputs) == ["b/rows.csv", "other.csv", "x/a/rows.csv", "y/a/rows.csv"]
+
+
 def test_the_manifest_of_a_file_stands_beside_it(tmp_path):
     write_records(tmp_path / "a.parquet", [], Example)
     write_manifest(tmp_path / "a.parquet", command="test")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deadpan.records import Example, Turn
-from deadpan.text import fold, printable, render, sarc_tokens, social_tokens, strip_markers
+from deadpan.text import fold, plural, printable, render, sarc_tokens, social_tokens, strip_markers
 
 
 def official(text: str) -> list[str]:
@@ -101,3 +101,14 @@ def test_render_keeps_the_last_turns_and_names_speakers():
     assert render(example, turns=1) == "A: three\nB: Sure."
     assert render(example, turns=0, speakers=False) == "Sure."
     assert render(example, turns=9, speakers=False) == "one\ntwo\nthree\nSure."
+
+
+def test_vowel_signs_neither_split_a_word_nor_make_another_text():
+    assert fold("كَلِمَة جَمِيلَة!") == fold("كلمة جميلة") == "كلمة جميلة"
+    assert fold("جمـــيل") == fold("جميل")
+    assert fold("שָׁלוֹם") == fold("שלום")
+    assert fold("ça và") == "ça và"
+
+
+def test_a_count_has_its_noun():
+    assert (plural(1, "row"), plural(0, "row"), plural(1200, "row")) == ("1 row", "0 rows", "1,200 rows")

@@ -8,8 +8,8 @@ import re
 import pytest
 
 from bench_items import FAST, Scripted, job, right, says, small_set
-from deadpan.bench.folder import find_runs, read_run
-from deadpan.bench.run import run_models
+from deadpan.bench.runs.folder import find_runs, read_run
+from deadpan.bench.runs.run import run_models
 from deadpan.bench.site.board import make_board, named
 from deadpan.bench.site.write import write_site
 from deadpan.errors import DataError
@@ -65,7 +65,7 @@ def test_the_page_says_what_it_must(runs, tmp_path):
     assert (tmp_path / "site" / "data" / "rows.parquet").exists()
     item = (tmp_path / "site" / "items" / "i0-0.html").read_text(encoding="utf-8")
     assert "✓ the answer" in item
-    assert "its twin" in item
+    assert "the other item of the pair" in item
     assert "67 % of models’ answers right" in item
     assert item.count("67 % of models’ answers<") == 1, "people and baselines are not models"
 
@@ -74,7 +74,7 @@ def test_incomplete_and_partial_runs_stay_off(runs, tmp_path):
     add(runs, "openai/broken", lambda q, limit, n: Failed("x") if q.run == 2 else right(q), retries=0)
     add(runs, "openai/part", right, limit=4)
     written = write_site(find_runs([runs]), tmp_path / "site", SET)
-    assert dict(written.left_out) == {
+    assert dict(written.excluded) == {
         "openai/broken": "incomplete, 24 of 72 rows missing",
         "openai/part": "asked 4 of 24 items",
     }
@@ -98,6 +98,28 @@ def test_nothing_of_a_private_set_is_shown(tmp_path):
     for secret in (b"Lovely", b"i0-0", b"Final Answer: A"):
         assert secret not in text, secret
     assert {path.name for path in files} == {"index.html", "scores.json", "manifest.json"}
+
+
+def test_a_reader_learns_what_it_is_and_how_to_take_part(runs, tmp_path):
+    write_site(find_runs([runs]), tmp_path / "site", SET)
+    page = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
+    for words in ("What it is", "N. Budda", "word for word (ko)", "check-submission", "Accuracy and tokens"):
+        assert words in page, words
+    assert page.count('type="checkbox"') == 4, "three families and the baselines"
+    assert 'data-family="OpenAI"' in page
+    tried = (tmp_path / "site" / "try.html").read_text(encoding="utf-8")
+    assert tried.count("<summary>The answer</summary>") == 10
+
+
+def test_shuffled_options_have_their_own_consistency(tmp_path):
+    add(tmp_path / "runs", "openai/steady", right, shuffle=True)
+    add(tmp_path / "runs", "openai/first", lambda q, limit, n: says(q.order[0], q), shuffle=True)
+    found = {each.scores.model: each.scores for each in make_board(find_runs([tmp_path / "runs"]))[0].entries}
+    assert found["openai/steady"].shuffle_consistency.value == 1.0
+    assert found["openai/first"].shuffle_consistency.value < 0.5
+    add(tmp_path / "plain", "openai/steady", right)
+    [plain] = make_board(find_runs([tmp_path / "plain"]))[0].entries
+    assert plain.scores.shuffle_consistency is None
 
 
 def test_a_site_leaves_no_page_of_an_earlier_one_behind(runs, tmp_path):

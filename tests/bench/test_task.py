@@ -8,7 +8,7 @@ from bench_items import small_set
 
 pytest.importorskip("inspect_ai")
 
-from deadpan.bench.items import write_items
+from deadpan.bench.items.item import write_items
 from deadpan.errors import ConfigError
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import resource
 import subprocess
 import sys
@@ -10,6 +12,7 @@ import click
 import pytest
 
 from deadpan.cli import COMMANDS, program
+from deadpan.cli.llm import NumberOrNone
 
 
 def processor_time() -> float:
@@ -38,10 +41,57 @@ def leaves(command: click.Command, path: tuple[str, ...] = ()) -> list[tuple[str
     return [(" ".join(path), command)]
 
 
-@pytest.mark.parametrize(("path", "command"), leaves(program), ids=lambda value: str(value)[:40])
+LEAVES = leaves(program)
+
+
+@pytest.mark.parametrize(("path", "command"), LEAVES, ids=[path for path, _ in LEAVES])
 def test_every_command_has_json_and_help(path, command):
-    assert any("--json" in option.opts for option in command.params), path
-    assert command.help, path
+    options = [each for each in command.params if isinstance(each, click.Option)]
+    assert any("--json" in option.opts for option in options)
+    assert command.help
+    assert [option.opts for option in options if not option.help and not option.hidden] == []
+    for width in (60, 80):
+        page = command.get_help(click.Context(command, info_name=f"deadpan {path}", terminal_width=width))
+        assert max(map(len, page.splitlines())) <= width
+    assert getattr(command, "renamed", {}).keys().isdisjoint(word for each in options for word in each.opts)
+
+
+NUMBERS = (click.types.IntParamType, click.types.FloatParamType, NumberOrNone)
+TWO_KINDS = {"--remove"}
+"""The number of an import, the name of a person, or a reason: what is removed has the id it has."""
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new"),
+    [
+        ("detect train", "--set", "--setting"),
+        ("detect votes", "--labels", "--votes"),
+        ("detect explain", "--html", "--out"),
+        ("datasets clean", "--also", "--remove"),
+        ("corpus synthesize", "--format", "--compression"),
+        ("studio create", "--detector", "--model"),
+        ("studio release", "--raters", "--rater-names"),
+        ("generate review", "--name", "--reviewer"),
+        ("bench audit", "--plot", "--out"),
+        ("bench harden", "--runs", "--run"),
+        ("bench organic", "--pairs", "--limit"),
+        ("bench agree", "--threshold", "--min-agreement"),
+        ("bench agree", "--least", "--min-raters"),
+        ("reproduce", "--items", "--set"),
+        ("llm ask", "--system", "--system-prompt"),
+    ],
+)
+def test_an_old_spelling_of_a_shared_word_still_works(path, old, new):
+    assert dict(LEAVES)[path].renamed[old] == new
+
+
+def test_an_option_means_the_same_in_every_command():
+    kinds: dict[str, dict[str, list[str]]] = {}
+    for path, command in LEAVES:
+        for each in (each for each in command.params if isinstance(each, click.Option) and not each.hidden):
+            kind = "flag" if each.is_flag else "number" if isinstance(each.type, NUMBERS) else "text"
+            kinds.setdefault(max(each.opts, key=len), {}).setdefault(kind, []).append(path)
+    assert {name: found for name, found in kinds.items() if len(found) > 1 and name not in TWO_KINDS} == {}
 
 
 @pytest.mark.parametrize(
@@ -50,7 +100,7 @@ def test_every_command_has_json_and_help(path, command):
         (["datasets", "stats", "sarc-pool"], "did you mean 'sarc-pol'"),
         (["datasets", "stats", "sarc-pol"], "--data"),
         (["datasets", "stats", "sarc-pol", "--data", "/no/such"], "no folder"),
-        (["datasets", "convert", "starter-en", "--out", "x.csv"], ".jsonl or .parquet"),
+        (["datasets", "convert", "starter-en", "--out", "x.doc"], ".jsonl, .parquet"),
         (["datasets", "stats", "no-such.csv"], "no-such.csv"),
         (["datasets", "split", "starter-en", "--out", "x", "--sizes", "8:x"], "--sizes"),
         (["datasets", "stats", "starter-en", "--column", "text=a"], "--column"),
@@ -59,6 +109,7 @@ def test_every_command_has_json_and_help(path, command):
         (["score", "starter-en", "no-such.jsonl"], "no such file"),
         (["agree", "no-such.jsonl"], "no such file"),
         (["nonsense"], "nonsense"),
+        (["detect", "train", "--sytem", "bow"], "Did you mean '--system'?"),
         (["datasets", "show"], "SOURCE"),
     ],
 )
@@ -83,3 +134,16 @@ def test_a_closed_pipe_is_no_error():
 
 def test_no_colour_when_not_a_terminal(deadpan):
     assert "\x1b[" not in deadpan("datasets", "show", "starter-en").out
+
+
+@pytest.mark.parametrize("as_json", [(), ("--json",)])
+def test_a_terminal_that_is_not_utf_8_gets_escapes(as_json):
+    """A process of its own: how standard output is encoded is decided when Python starts."""
+    done = subprocess.run(
+        [sys.executable, "-m", "deadpan", "datasets", "show", "starter-ko", "-n", "1", *as_json],
+        env={**os.environ, "PYTHONIOENCODING": "ascii"}, capture_output=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"\\u" in done.stdout and done.stdout.isascii()
+    if as_json:
+        assert json.loads(done.stdout)[0]["language"] == "ko"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from deadpan.datasets import read_dataset
+from deadpan.formats.predictions import write_predictions
 from deadpan.records import Example, Judgment, Label, Prediction
 from deadpan.storage import read_records, write_records
 
@@ -43,7 +44,75 @@ def test_agreement_explains_what_is_undefined_and_writes_labels(deadpan, tmp_pat
         for who in ("x", "y", "z")
     ]
     write_records(tmp_path / "j.jsonl", rows, Judgment)
-    ran = deadpan("agree", tmp_path / "j.jsonl", "--labels", tmp_path / "labels.jsonl")
+    ran = deadpan("agree", tmp_path / "j.jsonl", "--out", tmp_path / "labels.jsonl")
     assert ran.status == 0
     assert "undefined" in ran.out
     assert [label.value for label in read_records(tmp_path / "labels.jsonl", Label)] == ["yes"] * 3
+
+
+def test_the_old_spellings_of_agree_and_score_still_work(deadpan, tmp_path, gold):
+    rows = [Judgment(item, who, "q", "1", 1.0, "2026-01-01T00:00:00Z") for item in "ab" for who in "xy"]
+    write_records(tmp_path / "j.jsonl", rows, Judgment)
+    ran = deadpan("agree", tmp_path / "j.jsonl", "--metric", "ordinal", "--labels", tmp_path / "l.jsonl")
+    assert ran.status == 0
+    assert "--metric is now --scale" in ran.err and "--labels is now --out" in ran.err
+    write_records(tmp_path / "p.jsonl", [Prediction(e.id, True, 0.5) for e in gold], Prediction)
+    ran = deadpan("score", tmp_path / "gold.jsonl", tmp_path / "p.jsonl", "--by", "accuracy")
+    assert ran.status == 0
+    assert "--by is now --metric" in ran.err
+
+
+def test_predictions_in_a_table_are_scored_alike(deadpan, tmp_path, gold):
+    predictions = [Prediction(e.id, at % 3 == 0, 0.5 + 0.4 * (at % 3 == 0)) for at, e in enumerate(gold)]
+    for name in ("p.jsonl", "p.csv", "p.tsv", "p.parquet"):
+        write_predictions(tmp_path / name, predictions)
+    scored = [
+        deadpan("score", tmp_path / "gold.jsonl", tmp_path / name, "--json").json
+        for name in ("p.jsonl", "p.csv", "p.tsv", "p.parquet")
+    ]
+    assert scored[0] == scored[1] == scored[2] == scored[3]
+
+
+def test_a_table_goes_in_and_comes_out_scored(deadpan, tmp_path):
+    """The path of a newcomer: a table of tweets, its scored copy, and how good the scores are."""
+    rows = [
+        "Great, another Monday.;1",
+        "The meeting is at noon.;0",
+        "Oh sure, I love waiting;1",
+        "It rains;0",
+    ]
+    (tmp_path / "mine.csv").write_text("id;tweet;irony\n" + "".join(f"{n};{r}\n" for n, r in enumerate(rows)))
+    ran = deadpan(
+        "detect",
+        "predict",
+        tmp_path / "mine.csv",
+        "--column",
+        "text=tweet",
+        "--out",
+        tmp_path / "s.xlsx",
+        "--reason",
+    )
+    assert ran.status == 0 and "4 rows written" in ran.out
+    told = deadpan("score", tmp_path / "s.xlsx", "--column", "text=tweet", "--json").json
+    assert told["systems"]["s"]["n"] == 4
+    assert "confusion" in deadpan("score", tmp_path / "s.xlsx", "--out", tmp_path / "page").out
+    assert (tmp_path / "page" / "roc.svg").exists()
+    ran = deadpan("score", tmp_path / "mine.csv")
+    assert ran.status == 2 and "detect predict TABLE --out" in ran.err
+    ran = deadpan("detect", "predict", tmp_path / "mine.csv", "--reason")
+    assert ran.status == 2 and "name a table and --out" in ran.err
+
+
+def test_agreement_of_a_spreadsheet(deadpan, tmp_path):
+    (tmp_path / "j.csv").write_text("item,anna,ben\n1,yes,yes\n2,no,no\n3,yes,no\n4,no,no\n")
+    told = deadpan("agree", tmp_path / "j.csv", "--json").json
+    assert (told["items"], told["raters"]) == (4, 2)
+
+
+def test_a_corpus_written_as_csv_reads_back_as_the_same_examples(deadpan, tmp_path, gold):
+    for name in ("ko.csv", "ko.xlsx"):
+        assert deadpan("datasets", "convert", "starter-ko", "--out", tmp_path / name).status == 0
+        again = read_dataset(tmp_path / name).examples
+        assert [(e.id, e.response, e.context, e.label, e.sequence) for e in again] == [
+            (e.id, e.response, e.context, e.label, e.sequence) for e in gold
+        ]

@@ -82,12 +82,19 @@ def small_transformer(folder: Path) -> dict[str, Any]:
     return {"encoder": str(encoder), "epochs": 1, "device": "cpu"}
 
 
+def small_frozen(folder: Path) -> dict[str, Any]:
+    return {"encoder": small_transformer(folder)["encoder"]}
+
+
 NETWORKS = ("lstm", "att-lstm", "cnn", "siarn", "miarn", "3cnn", "dense-lstm")
 SMALL: dict[str, Make] = {
     **dict.fromkeys(NETWORKS, small_network),
     "transformer": small_transformer,
     "embedding": vector_file,
+    "frozen": small_frozen,
+    "history": lambda folder: {"text": "bow", "folds": 2},
     "blend": lambda folder: {"systems": ["bow", "cues"], "folds": 2},
+    "distilled": lambda folder: {"student": "bow", "teacher": "blend:bow+cues", "folds": 2},
 }
 
 
@@ -99,11 +106,11 @@ def name(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def settings(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
     """What this system is made with here."""
+    monkeypatch.setenv("DEADPAN_CACHE", str(tmp_path / "cache"))
     if name != "prompted":
         yield SMALL[name](tmp_path) if name in SMALL else {}
         return
     pytest.importorskip("openai")
-    monkeypatch.setenv("DEADPAN_CACHE", str(tmp_path / "cache"))
     server = Script()
     server.acts = [lambda handler: ok("1" if "great" in handler.asked[-80:] else "0")(handler)]
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})

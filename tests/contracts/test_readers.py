@@ -6,6 +6,7 @@ import json
 import random
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args
 
@@ -134,6 +135,30 @@ def test_reading_twice_gives_the_same(name: str, tmp_path: Path) -> None:
     assert [*reader] == first
     counted = reader.tally.as_dict()
     assert [*reader] == first and reader.tally.as_dict() == counted
+
+
+def _first_line(content: str) -> str:
+    return content.split("\n", 1)[0] + "\n"
+
+
+HEADED = ("isarcasm", "semeval", "ptacek", "kocasm", "arsarcasm", "oraby", "table")
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_files_without_a_row_or_with_lone_carriage_returns_are_refused_in_one_line(
+    name: str, tmp_path: Path
+) -> None:
+    damages: list[Callable[[str], str]] = [lambda _: "", lambda text: (3 * text).replace("\n", "\r")]
+    if name.startswith(HEADED):
+        damages.append(_first_line)
+    if name in ("kocosa", "mustard"):
+        damages = [lambda _: ""]  # JSON of one line
+    for damage in damages:
+        for file, content in SAMPLES[name].items():
+            (tmp_path / file).write_text(damage(content), encoding="utf-8", newline="")
+        with pytest.raises(DataError) as error:
+            list(open_dataset(name, tmp_path))
+        assert len(str(error.value).splitlines()) == 1
 
 
 @pytest.mark.parametrize("name", SAMPLED)

@@ -1,4 +1,4 @@
-"""Dumps made to go wrong: every kind of white space, circles, orphans, copies, months out of order, broken lines."""
+"""Adversarial dumps: all white space, cycles, orphans, duplicates, months out of order, broken lines."""
 
 from __future__ import annotations
 
@@ -42,6 +42,9 @@ NOT_MARKS = (" 5 m/s", " and/s", " </s", "//s", " /S", " /s.", " /s ok", " / s",
 BODIES = ("[deleted]", "[removed]", "", " ", "/s", " /s", "\u00a0", "&gt;", "&amp;lt;", "&amp;gt; a &amp;amp; b", "!!!",
           "www.x.org", "see http://x", "HTTPS://X", "[a](b)", "a\nb\r\nc", '"quoted", yes', "5 5", "é", "tab\there",
           "nul\x00in", "back\\slash", "  two  spaces  ", "x" * 300, " ".join(["w"] * 60))  # fmt: skip
+METAS = ({"retrieved_2nd_on": 2}, {"retrieved_2nd_on": "1", "was_deleted_later": True}, {"removal_type": "deleted"},
+         {"was_deleted_later": False}, {"removal_type": "moderator", "was_deleted_later": True}, {"note": "was_deleted_later"},
+         {"is_edited": True}, {"removal_type": None}, "text", [], None, 3)  # fmt: skip
 AUTHORS = ("ann", "Bob", "cy", "dee", "eve_5", "[deleted]", "f g", "han\u00a0", "[removed]")
 BROKEN = (b"{", b"not json", b"[1, 2]", b"null", b'"text"', b"{}", b'{"id": "a"}', b"\xff\xfe", b"", b"   ", b"\r",
           b'{"id":"x y","body":"b","created_utc":1262304000}', b'{"id":"q","body":"b","created_utc":"soon"}',
@@ -144,6 +147,10 @@ def _comment(random: Random, id: str, ids: list[str], posts: list[str], at: int)
         "created_utc": _moment(random),
         "retrieved_on": random.choice([0, 1, 2, None, "3"]),
     }
+    if random.random() < 0.2:
+        row["_meta"] = random.choice(METAS)
+    if random.random() < 0.02:
+        row["body"] = random.choice([5, 5.5, True, [1], {"a": "b"}, ["[deleted]"]])
     if random.random() < 0.5:
         row |= {"ups": random.choice([1, "2", None]), "downs": random.choice([0, None])}
     if random.random() < 0.1:

@@ -1,4 +1,4 @@
-"""One small corpus that several tests look at, none of them changes."""
+"""One small corpus that several tests read and none changes."""
 
 from __future__ import annotations
 
@@ -6,14 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from corpus.making import run
-from deadpan.corpus.synthesize import synthesize
+from corpus.making import synthetic_corpus
 
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A finished corpus of two synthesized months."""
-    folder = tmp_path_factory.mktemp("corpus")
-    paths = synthesize(folder / "dumps", months=2, comments=20_000, form="gz")
-    run(folder, [str(path) for path in paths])
-    return folder / "out"
+    """Return the folder of a finished corpus of two synthetic months."""
+    return synthetic_corpus(tmp_path_factory.mktemp("corpus"))

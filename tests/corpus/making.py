@@ -1,25 +1,32 @@
-"""Builds for tests: small vectors, little memory, and every output file compared by its bytes."""
+"""Builds for tests: small vectors, little memory, and every output file compared byte by byte."""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from corpus import reference
 from corpus.adversary import WORDS, Dumps
-from deadpan.corpus.build import Build, BuildOptions
-from deadpan.corpus.settings import BenchmarkRules, Scope, Settings
+from deadpan.corpus.build import Build
+from deadpan.corpus.recount.contents import contents
+from deadpan.corpus.recount.selection import Selection, select, unique
+from deadpan.corpus.settings import BenchmarkRules, BuildOptions, CorpusSettings, Scope
+from deadpan.corpus.synthesize import synthesize_dumps
 from deadpan.storage import Manifest
+from deadpan.text import sarc_tokens
 
 VECTORS = {word: tuple(Random(word).gauss(0, 1) for _ in range(3)) for word in WORDS[:18]}
 
 
-def settings_of(folder: Path, **scope: object) -> Settings:
-    """Settings with a small file of vectors, so that no model must be here."""
+def settings_of(folder: Path, **scope: object) -> CorpusSettings:
+    """CorpusSettings with a small file of vectors, so that no model must be here."""
     path = folder / "vectors.txt"
     folder.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(f"{w} {' '.join(map(str, v))}\n" for w, v in VECTORS.items()), encoding="utf-8")
-    return Settings(benchmark=BenchmarkRules(vectors=str(path)), scope=Scope(**scope))  # type: ignore[arg-type]
+    return CorpusSettings(benchmark=BenchmarkRules(vectors=str(path)), scope=Scope(**scope))  # type: ignore[arg-type]
 
 
 def run(
@@ -59,12 +66,45 @@ def difference(ours: dict[str, bytes], theirs: dict[str, bytes]) -> str:
     return ""
 
 
-def expected(dumps: Dumps, **options: object) -> reference.Corpus:
-    """What the reference makes of them."""
-    return reference.build(dumps.comments.values(), dumps.posts.values(), vectors=VECTORS, **options)  # type: ignore[arg-type]
+@dataclass
+class Expected:
+    """What a build must give."""
+
+    files: dict[str, bytes]
+    drops: Counter[str]
+    by_month: Counter[str]
 
 
-def check(out: Path, manifest: Manifest, corpus: reference.Corpus) -> None:
+def expected(dumps: Dumps, forget: frozenset[str] = frozenset(), **scope: object) -> Expected:
+    """What plain Python makes of them."""
+    settings = CorpusSettings(scope=Scope(**scope))  # type: ignore[arg-type]
+    selection = Selection(settings)
+    texts = {"body": dumps.comments.values(), "title": dumps.posts.values()}
+    lines = {words: [line for data in found for line in data.split(b"\n")] for words, found in texts.items()}
+    selection.comments = unique(lines["body"], "body", settings, selection.tally)
+    selection.posts = unique(lines["title"], "title", settings, selection.tally)
+    select(selection, lambda author: author.lower() in forget)
+    found = contents(selection, cosines).files()
+    return Expected(found, selection.tally.drops, selection.tally.by_month)
+
+
+def cosines(left: Sequence[str], right: Sequence[str]) -> list[float]:
+    return [cosine(one, other) for one, other in zip(left, right, strict=True)]
+
+
+def cosine(one: str, other: str) -> float:
+    size = len(next(iter(VECTORS.values())))
+    sums = []
+    for text in (one, other):
+        known = [VECTORS[token] for token in sarc_tokens(text) if token in VECTORS]
+        sums.append([sum(vector[place] for vector in known) for place in range(size)])
+    lengths = [math.sqrt(sum(part * part for part in vector)) for vector in sums]
+    if not all(lengths):
+        return 0.0
+    return sum(a * b for a, b in zip(*sums, strict=True)) / (lengths[0] * lengths[1])
+
+
+def check(out: Path, manifest: Manifest, corpus: Expected) -> None:
     """The engine's files and counts are the reference's."""
     found = files(out)
     assert difference({name: found[name] for name in corpus.files}, corpus.files) == ""
@@ -72,3 +112,10 @@ def check(out: Path, manifest: Manifest, corpus: reference.Corpus) -> None:
     assert {name: n for name, n in manifest.counts.items() if "/" in name} == dict(
         sorted(corpus.by_month.items())
     )
+
+
+def synthetic_corpus(folder: Path) -> Path:
+    """Build a corpus of two synthetic months and return its folder."""
+    paths = synthesize_dumps(folder / "dumps", months=2, comments=20_000, form="gz").files
+    run(folder, [str(path) for path in paths])
+    return folder / "out"

@@ -1,4 +1,4 @@
-"""Made-up dumps: the same bytes every time, and everything in them that real ones have."""
+"""Synthetic dumps: reproducible, and with the oddities of real ones."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from deadpan.corpus.months import month_of
-from deadpan.corpus.synthesize import synthesize
+from deadpan.corpus.synthesize import synthesize_dumps
 from deadpan.errors import ConfigError
 
 
@@ -18,16 +18,16 @@ def lines(path: Path) -> list[bytes]:
 
 def test_the_same_bytes_every_time(tmp_path: Path) -> None:
     for name in ("one", "two"):
-        synthesize(tmp_path / name, months=2, comments=2_000, form="gz")
+        synthesize_dumps(tmp_path / name, months=2, comments=2_000, form="gz")
     paths = sorted(path.name for path in (tmp_path / "one").iterdir())
     assert paths == ["RC_2010-01.gz", "RC_2010-02.gz", "RS_2010-01.gz", "RS_2010-02.gz", "manifest.json"]
     assert all((tmp_path / "one" / n).read_bytes() == (tmp_path / "two" / n).read_bytes() for n in paths)
-    synthesize(tmp_path / "three", months=2, comments=2_000, form="gz", seed=1)
+    synthesize_dumps(tmp_path / "three", months=2, comments=2_000, form="gz", seed=1)
     assert (tmp_path / "three" / paths[0]).read_bytes() != (tmp_path / "one" / paths[0]).read_bytes()
 
 
-def test_what_real_dumps_have(tmp_path: Path) -> None:
-    paths = synthesize(tmp_path, months=2, comments=15_000, form="plain")
+def test_dumps_have_the_oddities_of_real_ones(tmp_path: Path) -> None:
+    paths = synthesize_dumps(tmp_path, months=2, comments=15_000, form="plain").files
     rows, broken = {}, 0
     for path in paths[::2]:
         for line in lines(path):
@@ -53,6 +53,6 @@ def test_what_real_dumps_have(tmp_path: Path) -> None:
     assert any(months[id] != months.get(row["parent_id"][3:], months[id]) for id, row in rows.items())
 
 
-def test_nothing_to_make(tmp_path: Path) -> None:
+def test_no_months_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="at least 1 month"):
-        synthesize(tmp_path, months=0)
+        synthesize_dumps(tmp_path, months=0)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from deadpan.datasets.reader import Reader
+from deadpan.datasets.reading import Reading
 from deadpan.drops import Tally
 from deadpan.records import Example
 
@@ -26,7 +27,7 @@ def read(tmp_path: Path) -> Read:
             target = tmp_path / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content.encode() if isinstance(content, str) else content)
-        reader = kind(name, tmp_path, **options)
+        reader = kind(name, tmp_path, Reading.of(data_dir=tmp_path, **options))
         return list(reader), reader.tally
 
     return go

@@ -7,7 +7,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from deadpan.datasets.table import Table, turns
+from deadpan.datasets.reading import Reading
+from deadpan.datasets.table import TableReader, turns
 from deadpan.errors import ConfigError, DataError
 from deadpan.records import Example, Turn
 from deadpan.storage import write_records
@@ -38,7 +39,7 @@ def parquet(rows: list[dict[str, object]]) -> bytes:
     ],
 )
 def test_usual_names_are_found(read, name: str, content: str | bytes) -> None:
-    examples, _ = read(Table, {name: content}, name="table")
+    examples, _ = read(TableReader, {name: content}, name="table")
     stem = Path(name).stem
     assert [(e.id, e.response.text, e.label, e.group) for e in examples] == [
         (f"table/{stem}-1", "Oh great", True, "u1"),
@@ -52,7 +53,14 @@ def test_usual_names_are_found(read, name: str, content: str | bytes) -> None:
 def test_columns_can_be_named(read) -> None:
     content = "A,B,C,D\nwell done,bad,before,k1\nfine,good,,k1\n"
     examples, tally = read(
-        Table, {"x.csv": content}, text="A", label="B", context="C", id="D", positive=["Bad"], language="en"
+        TableReader,
+        {"x.csv": content},
+        text="A",
+        label="B",
+        context="C",
+        id="D",
+        positive=["Bad"],
+        language="en",
     )
     assert [(e.id, e.label) for e in examples] == [("k1", True), ("k1#2", False)]
     assert examples[0].context == (Turn("", "before"),)
@@ -62,12 +70,12 @@ def test_columns_can_be_named(read) -> None:
 
 def test_a_folder_is_one_table_in_parts(read) -> None:
     files = {"train.csv": "text,label\na,1\n", "valid.csv": "text,label\nb,0\n", "notes.txt": "not read"}
-    examples, _ = read(Table, files)
+    examples, _ = read(TableReader, files)
     assert [(e.id, e.split) for e in examples] == [("corpus/train-1", "train"), ("corpus/valid-1", "dev")]
 
 
 def test_a_split_column_wins(read) -> None:
-    examples, tally = read(Table, {"x.csv": "text,label,split\na,1,Test\nb,0,fold7\n"})
+    examples, tally = read(TableReader, {"x.csv": "text,label,split\na,1,Test\nb,0,fold7\n"})
     assert [e.split for e in examples] == ["test", ""]
     assert tally.changes == {"unknown_split": 1}
 
@@ -89,7 +97,7 @@ def test_contexts(value: object, expected: tuple[Turn, ...]) -> None:
 
 def test_a_strange_label_names_its_line_and_what_is_understood(read) -> None:
     with pytest.raises(DataError, match=r"x\.csv:3: label 'perhaps' is not understood.*not_sarcastic"):
-        read(Table, {"x.csv": "text,label\na,1\nb,perhaps\n"})
+        read(TableReader, {"x.csv": "text,label\na,1\nb,perhaps\n"})
 
 
 @pytest.mark.parametrize(
@@ -106,21 +114,21 @@ def test_a_strange_label_names_its_line_and_what_is_understood(read) -> None:
 )
 def test_other_files_are_refused(read, name: str, content: str | bytes) -> None:
     with pytest.raises(DataError, match=rf"{name}") as error:
-        read(Table, {name: content})
+        read(TableReader, {name: content})
     assert "\n" not in str(error.value)
 
 
 def test_nothing_to_read(tmp_path: Path) -> None:
     for data in (None, tmp_path / "absent", tmp_path):
         with pytest.raises(DataError, match=r"table: .*\.csv"):
-            list(Table("table", data))
+            list(TableReader("table", data))
 
 
 def test_an_unknown_option_names_the_nearest() -> None:
     with pytest.raises(ConfigError, match="did you mean 'label'"):
-        Table("table", None, labl="x")
+        Reading.of(labl="x")
     with pytest.raises(ConfigError, match="did you mean 'author'"):
-        Table("table", None, label_kind="autor")  # type: ignore[arg-type]
+        Reading.of(label_kind="autor")
 
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])
@@ -143,12 +151,12 @@ def test_what_deadpan_wrote_comes_back_whole(tmp_path: Path, suffix: str) -> Non
     ]
     path = tmp_path / f"mine{suffix}"
     write_records(path, written, Example)
-    assert list(Table("table", path)) == written
+    assert list(TableReader("table", path)) == written
     with pytest.raises(ConfigError, match="need no names"):
-        list(Table("table", path, text="response"))
+        list(TableReader("table", path, Reading.of(text="response")))
 
 
 def test_rows_without_text_are_counted(read) -> None:
-    examples, tally = read(Table, {"x.csv": "text,label\n,1\nfine,0\n"})
+    examples, tally = read(TableReader, {"x.csv": "text,label\n,1\nfine,0\n"})
     assert [e.response.text for e in examples] == ["fine"]
     assert tally.places == {"no_text": ["x.csv:2"]}

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from deadpan.llm import Client, Settings
+from deadpan.journal import Journal
+from deadpan.llm import Breaker, Budget, Client, LLMSettings
 from deadpan.llm.cache import Cache
 from deadpan.llm.retries import Backoff
 from scripted_server import Script, served
@@ -38,10 +39,25 @@ def make(server: Script, tmp_path: Path, waits: list[float]) -> Iterator[Callabl
     async def sleep(seconds: float) -> None:
         waits.append(seconds)
 
-    def build(**settings: Any) -> Client:
-        chosen = Settings(**{"model": "gpt-4o-mini", "base_url": server.url, "timeout": 10.0, **settings})
-        backoff = Backoff(draw=lambda: 1.0)
-        made.append(Client(chosen, cache=Cache(tmp_path / "cache"), backoff=backoff, sleep=sleep))
+    def build(
+        *,
+        journal: Journal | None = None,
+        budget: Budget | None = None,
+        breaker: Breaker | None = None,
+        **settings: Any,
+    ) -> Client:
+        chosen = LLMSettings(**{"model": "gpt-4o-mini", "base_url": server.url, "timeout": 120.0, **settings})
+        made.append(
+            Client(
+                chosen,
+                cache=Cache(tmp_path / "cache"),
+                journal=journal,
+                budget=budget,
+                breaker=breaker,
+                backoff=Backoff(draw=lambda: 1.0),
+                sleep=sleep,
+            )
+        )
         return made[-1]
 
     yield build

@@ -119,7 +119,7 @@ def test_nothing_is_loaded_and_nothing_may_run():
     "href", ["javascript:alert(1)", " JaVaScRiPt:alert(1)", "java\nscript:x", "data:text/html,x"]
 )
 def test_a_link_that_runs_something_is_refused(href):
-    with pytest.raises(ConfigError, match="only http"):
+    with pytest.raises(ConfigError, match="is not allowed: use http"):
         Page("t").bullets([Link("x", href)])
 
 
@@ -301,3 +301,10 @@ def test_every_custom_property_is_defined_and_every_colour_is_one():
     rules = re.sub(r"--[\w-]+:[^;]*;", "", css)
     assert not re.findall(r"#[0-9a-f]{3,8}\b|rgb|hsl", rules)
     assert "prefers-color-scheme: dark" in css and "@media print" in css and "NanumGothic" in css
+
+
+def test_a_table_shows_itself():
+    table = Table(("system", "macro_f1"), (("bow", Interval(0.71, 0.69, 0.73, 0.95, 100)),), "Scores")
+    assert repr(table) == "Table('Scores', 2 columns, 1 rows)"
+    assert "0.71 [0.69, 0.73]" in str(table)
+    assert "<caption>Scores</caption>" in table._repr_html_()

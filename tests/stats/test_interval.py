@@ -12,7 +12,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from deadpan.errors import ConfigError, DataError
 from deadpan.stats import Interval, wilson
-from deadpan.stats.interval import percentile_interval
+from deadpan.stats.interval import SAME_EVERYWHERE, percentile_interval
 
 
 @given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
@@ -27,7 +27,7 @@ def test_wilson_is_that_of_statsmodels_and_holds_the_value(counts: tuple[int, in
 
 
 def test_wilson_of_nothing_is_undefined_and_of_nonsense_an_error() -> None:
-    assert wilson(0, 0) == Interval(None, None, None, 0.95, 0, "nothing was counted")
+    assert wilson(0, 0) == Interval(None, None, None, 0.95, 0, "no trials")
     with pytest.raises(DataError, match="5 of 4"):
         wilson(5, 4)
     with pytest.raises(ConfigError, match=r"0\.95"):
@@ -69,3 +69,14 @@ def test_an_interval_reads_as_text_and_as_json() -> None:
     assert Interval(0.5, 0.4, 0.6, 0.9, 7).as_dict() == {
         "value": 0.5, "low": 0.4, "high": 0.6, "level": 0.9, "n": 7, "why": "",
     }  # fmt: skip
+
+
+def test_where_no_resample_differs_the_interval_is_wilsons_never_of_width_0() -> None:
+    replicates = np.ones(100)
+    found = percentile_interval(1.0, replicates, 60, clusters=20, limits=(0.0, 1.0))
+    assert (found.low, found.high) == pytest.approx((wilson(20, 20).low, 1.0))
+    assert (found.n, found.why) == (60, SAME_EVERYWHERE)
+    difference = percentile_interval(0.0, 0 * replicates, 60, clusters=20, limits=(-1.0, 1.0))
+    assert difference.high == pytest.approx(wilson(0, 20).high) == -(difference.low or 0)
+    unknown = percentile_interval(5.0, 5 * replicates, 60)
+    assert (unknown.low, unknown.high, unknown.why) == (None, None, SAME_EVERYWHERE)

@@ -10,6 +10,7 @@ from sklearn import metrics
 
 from deadpan import stats
 from deadpan.errors import DataError
+from deadpan.stats.scores import remark
 
 pairs_of_labels = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=2, max_size=60)
 
@@ -64,5 +65,21 @@ def test_many_tables_at_once_score_as_one_by_one() -> None:
 
 
 def test_confusion_refuses_unequal_lengths() -> None:
-    with pytest.raises(DataError, match="2 examples, 1 answers"):
+    with pytest.raises(DataError, match="2 examples and 1 answers"):
         stats.confusion([True, False], [True])
+
+
+@pytest.mark.parametrize(
+    ("score", "table", "word"),
+    [
+        ("f1", [[3, 0], [2, 0]], ""),  # nothing predicted sarcastic, but there are cases: a real 0
+        ("f1", [[3, 1], [0, 0]], ""),  # no case, but a prediction: a real 0
+        ("f1", [[3, 0], [0, 0]], "nothing is or was predicted sarcastic"),
+        ("accuracy", [[3, 0], [2, 0]], ""),
+        ("accuracy", [[3, 1], [0, 0]], ""),
+        ("f1_not", [[0, 0], [0, 3]], "nothing is or was predicted"),
+    ],
+)
+def test_a_remark_is_made_only_of_a_score_that_is_0_by_convention(score, table, word):
+    said = remark(score, np.array(table, dtype=float))
+    assert (said == "") if not word else said.startswith(word)

@@ -35,7 +35,7 @@ def test_the_order_within_a_pair_does_not_matter() -> None:
 @pytest.mark.parametrize(
     ("truth", "sequences", "said"),
     [
-        ([True, True], ["a", "a"], "1 of 1 sequences are not one sarcastic and one not, such as 'a'"),
+        ([True, True], ["a", "a"], "1 of 1 sequences do not have one response of each label, such as 'a'"),
         ([True, False, False], ["a", "a", "a"], "1 of 1 sequences"),
         ([True, False], ["", ""], "no sequences"),
     ],

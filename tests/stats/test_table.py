@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from deadpan.errors import DataError
 from deadpan.records import Example, Prediction, Turn
-from deadpan.stats import SCORES, score_predictions
+from deadpan.stats import SCORES, score_predictions, wilson
 
 
 def example(id_: int | str, label: bool | None, group: str = "", sequence: str = "") -> Example:
@@ -35,8 +35,8 @@ def test_unread_is_wrong_and_counted_and_unlabelled_is_left_out_and_counted() ->
     table = score_predictions(examples, predictions([True, None, False, True, True]))
     assert (table.n, table.n_unread, table.n_unlabelled) == (4, 1, 1)
     assert table.confusion == ((1, 1, 0), (0, 1, 1))
-    assert table.values()["accuracy"] == 0.5
-    assert table.values()["recall"] == 0.5
+    assert table.scores["accuracy"].value == 0.5
+    assert table.scores["recall"].value == 0.5
     assert table.scores["accuracy"].n == 4
 
 
@@ -45,22 +45,22 @@ def test_every_defined_score_lies_in_its_interval_and_the_table_is_json() -> Non
     rng = random.Random(0)
     said = predictions([rng.random() < 0.6 for _ in range(60)], [rng.random() for _ in range(60)])
     table = score_predictions(examples, said)
-    assert set(table.scores) == set(SCORES)
+    assert set(table.scores) == {*SCORES, "auc"}
     assert table.n_clusters == 10
     for score in table.scores.values():
         assert score.value is not None and score.low is not None and score.high is not None
         assert 0 <= score.low <= score.value <= score.high <= 1
         assert score.low < score.high
     assert table.scores["pair_accuracy"].n == 30
-    assert json.loads(json.dumps(table.as_dict()))["scores"]["f1"]["value"] == table.values()["f1"]
+    assert json.loads(json.dumps(table.as_dict()))["scores"]["f1"]["value"] == table.scores["f1"].value
 
 
 def test_sequences_that_are_not_pairs_have_sequence_scores_and_say_why_no_pair_accuracy() -> None:
     examples = [example(at, at == 0, sequence="s") for at in range(3)] + [example(3, True), example(4, False)]
     table = score_predictions(examples, predictions([True, True, False, True, True]))
     assert table.scores["pair_accuracy"].value is None
-    assert "1 of 1 sequences are not one sarcastic and one not" in table.scores["pair_accuracy"].why
-    assert table.values()["sequence_precision"] == 0.5
+    assert "1 of 1 sequences do not have one response of each label" in table.scores["pair_accuracy"].why
+    assert table.scores["sequence_precision"].value == 0.5
     assert table.scores["sequence_f1"].n == 1
 
 
@@ -89,24 +89,24 @@ def test_one_class_is_undefined_or_a_convention_and_says_so() -> None:
     assert table.scores["balanced_accuracy"].value is None
     assert table.scores["macro_f1"].why == "only one class in the truth"
     assert table.scores["precision"].value == 0.0
-    assert "nothing was called sarcastic: 0 by convention" in table.scores["precision"].why
-    assert "nothing in the truth is sarcastic" in table.scores["recall"].why
-    assert "nothing is or was called sarcastic" in table.scores["f1"].why
+    assert "nothing was predicted sarcastic: 0 by convention" in table.scores["precision"].why
+    assert "no example is sarcastic" in table.scores["recall"].why
+    assert "nothing is or was predicted sarcastic" in table.scores["f1"].why
     assert table.scores["precision_not"].value == 1.0
     # All right on four examples does not prove a perfect system.
-    assert "the true interval is wider" in table.scores["accuracy"].why
+    assert table.scores["accuracy"].low == pytest.approx(wilson(4, 4).low)
 
 
 def test_nothing_to_score_is_undefined_throughout() -> None:
     for examples in ([], [example(0, None)]):
         table = score_predictions(examples, predictions([True] * len(examples)))
-        assert table.n == 0 and table.values() == {}
+        assert table.n == 0 and all(score.value is None for score in table.scores.values())
         assert {score.why for score in table.scores.values()} == {"no labelled examples"}
 
 
 def test_one_group_has_a_value_and_no_interval() -> None:
     table = score_predictions([example(at, at < 2, group="g") for at in range(4)], predictions([True] * 4))
-    assert table.values()["accuracy"] == 0.5
+    assert table.scores["accuracy"].value == 0.5
     assert table.scores["accuracy"].low is None
     assert table.scores["accuracy"].why == "one cluster only: no interval"
 
@@ -114,9 +114,16 @@ def test_one_group_has_a_value_and_no_interval() -> None:
 @pytest.mark.parametrize(
     ("ids", "said"),
     [
-        (["a"], "2 of 3 examples have no prediction, first 'b'"),
-        (["a", "b", "c", "x", "y"], "2 predictions are of no example given, first 'x'"),
-        (["a", "b", "c", "b"], "1 predictions repeat an id, first 'b'"),
+        (
+            ["a"],
+            "2 of 3 examples have no prediction, first 'b': "
+            "predict all of them, or score only those that were predicted",
+        ),
+        (
+            ["a", "b", "c", "x", "y"],
+            "2 predictions have no example, first 'x': score them against the examples they were made from",
+        ),
+        (["a", "b", "c", "b"], "1 predictions repeat an id, first 'b': ids must be unique"),
     ],
 )
 def test_ids_that_do_not_match_are_one_line(ids: list[str], said: str) -> None:
@@ -150,3 +157,26 @@ def test_the_order_of_examples_and_predictions_does_not_matter(
     shuffler.shuffle(examples)
     shuffler.shuffle(said)
     assert score_predictions(examples, said, resamples=50) == table
+
+
+def test_a_perfect_system_has_wilsons_intervals_over_the_clusters_that_count() -> None:
+    examples = [
+        Example(f"{n}", Turn("", f"text {n}"), label=n % 4 == 0, group=str(n // 2)) for n in range(40)
+    ]
+    scores = score_predictions(
+        examples, [Prediction(e.id, e.label, float(bool(e.label))) for e in examples]
+    ).scores
+    for name, clusters in {
+        "accuracy": 20,
+        "recall_not": 20,
+        "recall": 10,
+        "f1": 10,
+        "macro_f1": 10,
+        "auc": 10,
+    }.items():
+        assert scores[name].low == pytest.approx(wilson(clusters, clusters).low), name
+        assert scores[name].high == 1.0
+    assert (scores["brier"].low, scores["brier"].high) == pytest.approx((0.0, wilson(0, 20).high))
+    never = score_predictions(examples, [Prediction(e.id, False) for e in examples]).scores
+    assert never["recall"].high == pytest.approx(wilson(0, 10).high)
+    assert never["precision"].low is None and "by convention" in never["precision"].why

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-collect_ignore_glob = ["test_*.py"]
-if all(find_spec(library) for library in ("django", "argon2", "whitenoise")):
-    from deadpan.studio.database import open_studio
+collect_ignore_glob = ["test_*.py", "*/test_*.py"]
+if all(find_spec(library) for library in ("django", "argon2", "whitenoise", "csp")):
+    from deadpan.studio.app.database import open_studio
 
     collect_ignore_glob = []
     # Models can be imported only once Django knows its settings; each test then names its own home.
@@ -23,20 +23,37 @@ if all(find_spec(library) for library in ("django", "argon2", "whitenoise")):
 
 
 def numbered(count: int, **extra):
-    """Items with a context, every other one labelled sarcastic."""
+    """Items with a context, every other one labelled sarcastic; `make` gives them the protocol's type."""
+    from deadpan.formats.study_items import AnnotateItem
     from deadpan.records import Turn
-    from deadpan.studies import StudyItem
 
+    kind = extra.pop("kind", AnnotateItem)
     return [
-        StudyItem(
+        kind(
             f"i{at}",
             Turn("B", f"Oh sure, reply number {at} is a delight."),
             (Turn("A", f"Opening line {at}"),),
-            hidden={"label": at % 2 == 0},
+            label=at % 2 == 0,
             **extra,
         )
         for at in range(count)
     ]
+
+
+def as_items(protocol: str, items):
+    """The items as those of a protocol: fields that its type has are copied, others dropped."""
+    from dataclasses import fields
+
+    from deadpan.formats.study import item_type
+
+    kind = item_type(protocol)
+    names = {field.name for field in fields(kind)}
+
+    def converted(item):
+        own = {field.name: getattr(item, field.name) for field in fields(item) if field.name in names}
+        return kind(**own)
+
+    return [item if isinstance(item, kind) else converted(item) for item in items]
 
 
 @pytest.fixture(scope="session")
@@ -60,11 +77,11 @@ class Site:
         self.home = home
 
     def make(self, protocol: str, items=(), name: str = "s", **study):
-        from deadpan.studies import Study
-        from deadpan.studio.creation import create_study
+        from deadpan.formats.study import Study
+        from deadpan.studio.records.creation import create_study
 
         described = Study(protocol, study.pop("title", "A study"), **study)
-        return create_study(name, described, list(items), "test")
+        return create_study(name, described, as_items(protocol, items), "test")
 
     def client(self, **settings):
         from django.test import Client
@@ -74,7 +91,7 @@ class Site:
     def link(self, study, role: str = "annotator", uses: int = 1) -> str:
         from django.utils import timezone
 
-        from deadpan.studio.invites import make_invite
+        from deadpan.studio.people.invites import make_invite
 
         return f"/join/{make_invite(study, role, uses, timezone.now(), 'test')}"
 
@@ -94,7 +111,7 @@ class Site:
         """The studio's owner, logged in."""
         from django.utils import timezone
 
-        from deadpan.studio.invites import start_token
+        from deadpan.studio.people.invites import start_token
 
         client = self.client()
         token = start_token(timezone.now())
@@ -161,3 +178,17 @@ def site(template, tmp_path):
 def items():
     """Makes numbered items."""
     return numbered
+
+
+@pytest.fixture
+def judged(site):
+    """A study of four items and two people, with one disagreement."""
+    study = site.make("perceive", numbered(4), raters_per_item=2)
+    for at in range(2):
+        client = site.person(study)
+        site.answer_all(
+            client,
+            study,
+            lambda item, at=at: {"sarcastic": "sarcastic" if item != "i3" or at else "not sarcastic"},
+        )
+    return study

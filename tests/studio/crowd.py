@@ -17,16 +17,19 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from copy import copy
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from deadpan.formats.study import Study, write_study
+from deadpan.formats.study_items import AnnotateItem
 from deadpan.records import Turn
-from deadpan.studies import Study, StudyItem, write_study
 
 SOURCE = Path(__file__).parent.parent.parent / "src"
 PAUSE = 0.05
+PATIENCE = 600.0
+"""Seconds after which a server hangs; one on a busy machine is only slow."""
 SAVES_AN_ITEM = 4
 """An item of `annotate` has three questions and a remark, each saved as it is given."""
 
@@ -39,12 +42,11 @@ def free_port() -> int:
 
 def wait_for(port: int, process: subprocess.Popen, log: Callable[[], str]) -> None:
     """Until the studio answers, or is known not to."""
-    for _ in range(1200):
+    for _ in range(12_000):  # ten minutes: only a hang takes that long
         try:
-            connection = http.client.HTTPConnection("localhost", port, timeout=10)
-            connection.request("GET", "/login")
-            connection.getresponse().read()
-            connection.close()
+            with closing(http.client.HTTPConnection("localhost", port, timeout=60)) as connection:
+                connection.request("GET", "/login")
+                connection.getresponse().read()
             return
         except OSError:
             assert process.poll() is None, log()
@@ -60,6 +62,7 @@ class Server:
     url: str = ""
     port: int = field(default_factory=free_port)
     process: subprocess.Popen | None = None
+    token: str = ""
 
     @property
     def env(self) -> dict[str, str]:
@@ -96,13 +99,13 @@ class Server:
 def prepare(server: Server, folder: Path, n_items: int = 200, raters: int = 60) -> str:
     """A study, and a link for everybody."""
     items = [
-        StudyItem(f"i{at}", Turn("B", f"Lovely, number {at}."), (Turn("A", "It rains."),))
+        AnnotateItem(f"i{at}", Turn("B", f"Lovely, number {at}."), (Turn("A", "It rains."),))
         for at in range(n_items)
     ]
     write_study(
         folder, Study("annotate", "Load", raters_per_item=raters, settings={"qualification": 0}), items
     )
-    server.command("create", "annotate", "--name", "load", "--study", str(folder))
+    server.command("create", "annotate", "--name", "load", str(folder))
     return server.command("invite", "load", "--role", "participant", "--uses", "500")["link"].rsplit("/", 1)[
         1
     ]
@@ -124,7 +127,14 @@ class Annotator:
         self.latencies: list[float] = []
 
     def _request(self, method: str, path: str, body: str = "", headers: dict[str, str] | None = None) -> str:
-        status, text = self._exchange(method, path, body, headers or {})
+        """Send a request as a person does: again if the connection was closed while it was idle, or if the
+        page says that the database is busy."""
+        status, text, deadline = 503, "", time.monotonic() + PATIENCE
+        while status == 503 and time.monotonic() < deadline:
+            try:
+                status, text = self._exchange(method, path, body, headers or {})
+            except http.client.RemoteDisconnected:
+                status, text = self._exchange(method, path, body, headers or {})
         assert status in (200, 302), f"{method} {path}: {status}"
         return text
 
@@ -167,7 +177,7 @@ class Annotator:
         self.item = self.location
 
     def save(
-        self, sent_at: float | None = None, patience: float = 60.0, answers: dict[str, str] | None = None
+        self, sent_at: float | None = None, patience: float = PATIENCE, answers: dict[str, str] | None = None
     ) -> None:
         """One answer under one key, tried until it is acknowledged."""
         key = uuid.uuid4().hex
@@ -263,7 +273,7 @@ def lost_and_doubled(server: Server, people: list[Annotator], out: Path) -> tupl
     """Acknowledged saves that are not in the export, and saves that are in it twice."""
     from collections import Counter
 
-    from deadpan.studies import read_export
+    from deadpan.formats.export import read_export
 
     server.command("export", "load", "--out", str(out))
     stored = Counter(j.answer for j in read_export(out).judgments if j.question == "comment")

@@ -6,6 +6,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from deadpan.detect import SYSTEMS  # noqa: E402
 from deadpan.detect.neural.layers.attention import Attention  # noqa: E402
 from deadpan.detect.neural.layers.convolution import Convolution  # noqa: E402
 from deadpan.detect.neural.layers.dense_lstm import DenseLstm  # noqa: E402
@@ -16,7 +17,7 @@ from deadpan.detect.neural.layers.intra_attention import (  # noqa: E402
 )
 from deadpan.detect.neural.layers.lstm import Lstm  # noqa: E402
 from deadpan.detect.neural.layers.padding import softmax_over_words  # noqa: E402
-from deadpan.detect.neural.networks import Shape, build  # noqa: E402
+from deadpan.detect.neural.networks import Shape  # noqa: E402
 
 DIMENSION, HIDDEN = 6, 5
 LAYERS = {
@@ -131,7 +132,7 @@ def test_a_network_gives_a_text_the_same_answer_in_any_company(name):
     features = 3 if name == "dense-lstm" else 0
     start = torch.randn(20, DIMENSION)
     start[0] = 0
-    network = build(name, Shape(start, HIDDEN, 0.5, features)).eval()
+    network = SYSTEMS.load(name)().build(Shape(start, HIDDEN, 0.5, features)).eval()
     numbers = torch.tensor([[3, 4, 5, 0, 0, 0], [6, 7, 8, 9, 10, 11]])
     more = (torch.rand(2, features),) if features else ()
     together = network(numbers, torch.tensor([3, 6]), *more)

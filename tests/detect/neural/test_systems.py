@@ -140,7 +140,7 @@ def test_progress_is_told():
     model = make("cnn", epochs=2, members=2, validation=0.0)
     model.progress = lambda what, done, total: told.append((what, done, total))
     model.fit(clashes(1))
-    assert told[-1] == ("network 2 of 2, epoch 2 of 2", 40, 40)
+    assert told[-1] == ("network 2 of 2, epoch 2 of 2", 80, 80)  # both epochs
     assert all(done <= total for _, done, total in told)
 
 

@@ -1,0 +1,87 @@
+"""The organic track: pairs of real replies as items, asked by the same runner."""
+
+from __future__ import annotations
+
+import csv
+import re
+from dataclasses import replace
+from importlib.resources import files
+
+import pytest
+
+from deadpan import organic_set, run_organic
+from deadpan.bench.organic.track import usable_pairs
+from deadpan.bench.site.write import write_leaderboard
+from deadpan.errors import DeadpanError
+from deadpan.logs import read_logs
+from deadpan.records import Example, Turn
+
+
+def pairs(n: int = 30) -> list[Example]:
+    rows = []
+    for i in range(n):
+        shared = {
+            "context": (Turn("", f"the council votes on road number {i} tonight"),),
+            "sequence": f"s{i}",
+            "group": f"s{i}",
+        }
+        rows.append(
+            Example(f"y{i}", Turn("", f"oh splendid, another road to nowhere {i}"), label=True, **shared)
+        )
+        rows.append(
+            Example(f"n{i}", Turn("", f"the last one took four years to build {i}"), label=False, **shared)
+        )
+    return rows
+
+
+def test_a_pair_becomes_an_item_with_two_options():
+    items = organic_set(pairs(), pairs=30).items
+    assert len(items) == 30
+    assert {item.answer for item in items} == {0, 1}
+    for item in items:
+        assert item.options[item.answer].startswith("oh splendid")
+        assert len(item.options) == 2
+
+
+def test_the_package_holds_ids_and_hashes_only():
+    table = files("deadpan.bench.organic").joinpath("pairs.csv").read_text()
+    rows = list(csv.DictReader(table.splitlines()))
+    assert len(rows) == 400
+    assert set(rows[0]) == {"sarcastic", "sincere", "sha256"}
+    assert all(" " not in value for row in rows for value in row.values())
+
+
+def test_torn_short_and_contextless_pairs_are_left_out():
+    rows = pairs(4)
+    rows[1] = replace(rows[1], label=True)
+    rows[2] = replace(rows[2], response=Turn("", "sure"))
+    rows[4], rows[5] = (replace(row, context=()) for row in rows[4:6])
+    assert [yes.id for yes, _ in usable_pairs(rows)] == ["y3"]
+
+
+def test_models_are_asked_and_scored_against_one_half(tmp_path):
+    result = run_organic(pairs(), ["baseline/random", "baseline/longest"], out=tmp_path, pairs=30)
+    by_model = {scores.model: scores for scores in result.scores}
+    assert by_model["baseline/random"].chance == 0.5
+    assert by_model["baseline/random"].avg.low < 0.5 < by_model["baseline/random"].avg.high
+    assert "chance 0.500" in result.summary().text()
+    [log] = read_logs(next(path for path in tmp_path.iterdir() if "random" in path.name))
+    assert len(log.items) == 30
+
+
+def test_the_board_draws_chance_where_two_options_put_it(tmp_path):
+    run_organic(pairs(), ["baseline/random", "baseline/longest"], out=tmp_path / "runs", pairs=30)
+    write_leaderboard([tmp_path / "runs"], tmp_path / "site")
+    page = (tmp_path / "site" / "index.html").read_text()
+    assert "one of two options" in page
+    assert '<td class="n" data-v="0.5"><b>0.500</b>' in page
+    assert "chance is 1 in 4" in page
+    # The dashed line of every interval is in the middle of its scale (176 wide).
+    marks = re.findall(r'class="chance" x1="([0-9.]+)" x2="([0-9.]+)" y1="1"', page)
+    assert set(marks) == {("88.0", "88.0")}
+    assert "0.167" not in page
+
+
+def test_a_corpus_without_pairs_is_one_line():
+    with pytest.raises(DeadpanError, match="no pair of a sarcastic and a sincere reply"):
+        organic_set([replace(row, sequence="") for row in pairs()])

@@ -1,0 +1,33 @@
+"""Recorded runs: whole, of a shipped set, and shown when no folder is given."""
+
+from __future__ import annotations
+
+import pytest
+
+from deadpan.bench.items.sets import DEFAULT_SET, open_set
+from deadpan.bench.runs.folder import find_runs
+from deadpan.bench.runs.recorded import pack_runs, unpack_recorded
+from deadpan.bench.runs.submission import check_submission
+from deadpan.errors import DataError
+
+
+def test_every_recorded_run_could_be_submitted(tmp_path):
+    folders = sorted(path for path in unpack_recorded(tmp_path).iterdir())
+    assert len(folders) >= 4
+    assert {check_submission(folder).set for folder in folders} == {DEFAULT_SET}
+
+
+def test_they_are_what_is_found_without_a_folder():
+    runs = find_runs([])
+    assert {run.plan.set_hash for run in runs} == {open_set(DEFAULT_SET).hash}
+    assert all(run.complete for run in runs)
+
+
+def test_packing_is_reproducible_and_refuses_a_part(tmp_path):
+    folders = list(unpack_recorded(tmp_path / "runs").iterdir())
+    for name in ("one.zip", "two.zip"):
+        assert pack_runs(folders, tmp_path / name) == len(folders)
+    assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
+    (folders[0] / "manifest.json").unlink()
+    with pytest.raises(DataError, match="only a complete run"):
+        pack_runs(folders, tmp_path / "three.zip")

@@ -1,0 +1,72 @@
+"""Settings of a run: token limits and constrained answers, per model."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from bench_items import FAST, Scripted, job, right, small_set
+from deadpan.bench.items.prompts import EXPLAIN
+from deadpan.bench.runs.asking import GivenAnswer
+from deadpan.bench.runs.folder import PLAN, read_run
+from deadpan.bench.runs.providers import Sampling
+from deadpan.bench.runs.run import run_models
+from deadpan.errors import ConfigError
+
+SET = small_set(2)
+MODEL = "openai/gpt-4o"
+
+
+def test_limits_go_on_to_the_maximum_of_the_model_where_it_is_known():
+    pytest.importorskip("inspect_ai")
+    work = job(SET)
+    assert work.limits(MODEL) == (128, 512, 2048, 8192, 16384)
+    assert work.limits("openai/gpt-5") == (128, 512, 2048, 8192, 32768, 128000)
+    assert work.limits("openai-api/mine/unknown") == (128, 512, 2048, 8192, 32768)
+    assert job(SET, sampling=Sampling(base_url="http://127.0.0.1:1/v1")).limits(MODEL)[-1] == 32768
+    assert job(SET, max_tokens=4096).limits(MODEL) == (4096, 8192, 16384)
+    assert job(SET, max_tokens=64000).limits(MODEL) == (64000,)
+    assert job(SET, escalate=False).limits(MODEL) == (128,)
+    assert work.limits("embedded/smollm2-135m") == (128,)
+
+
+def test_embedded_models_are_constrained_by_default_and_others_on_request():
+    assert job(SET).constrained("embedded/smollm2-135m")
+    assert not job(SET).constrained(MODEL)
+    assert job(SET, constrain=True).constrained(MODEL)
+    assert not job(SET, constrain=False).constrained("embedded/smollm2-135m")
+    assert not job(SET, constrain=True, prompt=EXPLAIN).constrained(MODEL)
+    assert not job(SET, constrain=True).constrained("baseline/random")
+
+
+def run(out, answer, **changes):
+    [(folder, _)] = run_models([MODEL], job(SET, **changes), out, clock=FAST, answerers={MODEL: answer})
+    return read_run(folder)
+
+
+def test_a_run_with_fewer_limits_is_resumed_and_its_cut_off_answers_get_the_larger_ones(tmp_path):
+    pytest.importorskip("inspect_ai")
+
+    def long(posed, limit, before):
+        return right(posed) if limit > 2048 else GivenAnswer("Hm", "max_tokens", "m", 9, limit)
+
+    old = run(tmp_path, Scripted(lambda q, limit, n: GivenAnswer("Hm", "max_tokens", "m", 9, limit)))
+    path = old.path / PLAN
+    plan = json.loads(path.read_text())
+    del plan["constrained"]
+    path.write_text(json.dumps({**plan, "limits": [128, 512, 2048]}))
+    from bench_items import forget_calls
+
+    forget_calls(old.path / "calls.sqlite", lambda number, tag: int(tag.split()[-1]) <= 2048)
+    again = Scripted(long)
+    resumed = run(tmp_path, again)
+    assert {limit for *_, limit in again.asked} == {8192}
+    assert all(row.correct for row in resumed.rows)
+    assert resumed.plan.limits == (128, 512, 2048, 8192, 16384)
+
+
+def test_a_run_is_not_resumed_with_another_constraint(tmp_path):
+    run(tmp_path, Scripted(right))
+    with pytest.raises(ConfigError, match="another constrained"):
+        run(tmp_path, Scripted(right), constrain=True)

@@ -1,0 +1,66 @@
+"""The leaderboard's ranks: models share one unless they are significantly different."""
+
+from __future__ import annotations
+
+import pytest
+
+from bench_items import FAST, Scripted, job, says, small_set
+from deadpan.bench.runs.folder import find_runs
+from deadpan.bench.runs.run import run_models
+from deadpan.bench.site.board import make_board
+from deadpan.bench.site.index import finding
+
+SET = small_set(24)
+FAMILIES = list(dict.fromkeys(item.pair_id for item in SET.items))
+
+
+def add(folder, model, missed, runs=1):
+    """A model that is wrong on both items of the first `missed` families."""
+    wrong = set(FAMILIES[:missed])
+    answer = Scripted(lambda q, limit, n: says((q.item.answer + (q.item.pair_id in wrong)) % 6, q))
+    run_models([model], job(SET, runs=runs), folder, clock=FAST, answerers={model: answer})
+
+
+@pytest.fixture
+def ranks(tmp_path):
+    def ranked(**missed):
+        for name, count in missed.items():
+            add(tmp_path / "runs", f"openai/{name}", count)
+        board, _ = make_board(find_runs([tmp_path / "runs"]))
+        return board, {entry.name: (entry.rank, entry.tied) for entry in board.entries}
+
+    return ranked
+
+
+def test_a_small_lead_that_may_be_chance_is_a_tie(ranks):
+    board, found = ranks(best=0, close=2, far=16)
+    # `close` scores lower than `best`, but not significantly: they share the first rank.
+    assert board.entries[0].scores.avg.value > board.entries[1].scores.avg.value
+    assert found == {"best": (1, True), "close": (1, True), "far": (3, False)}
+    assert "best (100 %) and close (92 %) share the first place" in finding(board)
+
+
+def test_a_rank_counts_the_significantly_better_models_only(ranks):
+    _, found = ranks(best=0, middle=3, low=6)
+    # `middle` is different from neither, `low` is different from `best`: one model is better than `low`.
+    assert found == {"best": (1, True), "middle": (1, True), "low": (2, False)}
+
+
+def test_a_significant_lead_is_no_tie(ranks):
+    _, found = ranks(best=0, far=16)
+    assert found == {"best": (1, False), "far": (2, False)}
+
+
+def test_ranks_use_the_corrected_p(ranks):
+    board, found = ranks(best=0, twin=0, close=4)
+    # Alone, p of best against close is below 0.05; corrected for three comparisons it is not.
+    assert 0.02 < board.entries[-1].above.p < 0.05 < board.entries[-1].above.p_holm
+    assert set(found.values()) == {(1, True)}
+
+
+def test_a_model_with_fewer_runs_than_the_others_is_shown_without_a_rank(tmp_path):
+    for model, runs in (("openai/once", 1), ("openai/five", 5), ("openai/six", 6)):
+        add(tmp_path, model, 3, runs)
+    board, _ = make_board(find_runs([tmp_path]))
+    found = {entry.name: (entry.rank, entry.not_ranked) for entry in board.entries}
+    assert found == {"once": (0, "1 run instead of 5"), "five": (1, ""), "six": (1, "")}

@@ -1,0 +1,133 @@
+"""deadpan detect TEXT, explain, systems and predict: as a person types them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from deadpan.detect.detector import Detector
+from deadpan.formats.predictions import read_predictions
+from deadpan.records import Turn
+from pair_corpus import corpus
+
+# ---------------------------------------------------------------- at once
+
+
+def test_a_text_is_answered_at_once_by_the_shipped_detector(run):
+    status, out, _ = run("detect", "--json", "Oh great, another meeting that could have been an email.")
+    answer = json.loads(out)
+    assert status == 0
+    assert answer["label"] is True
+    assert answer["note"] == "a statistical guess"
+    assert run("detect", "The meeting starts at noon in room four.")[1].startswith("not sarcastic")
+    assert json.loads(run("detect", "-5 degrees, lovely.", "--json")[1])["answer"]  # a text, not an option
+
+
+def test_the_shipped_detector_is_small_and_has_a_card():
+    from deadpan.detect.detector import DEFAULT_FOLDER
+
+    assert sum(path.stat().st_size for path in DEFAULT_FOLDER.iterdir()) <= 5_000_000
+    assert "statistical guess" in (DEFAULT_FOLDER / "MODEL_CARD.md").read_text(encoding="utf-8")
+    assert Detector.load("default").predict(["Yeah, right."]).tolist() == [True]
+
+
+@pytest.mark.parametrize("word", ["trian", "predikt", "evalute"])
+def test_a_mistyped_command_is_not_taken_for_a_text(run, word):
+    status, _, err = run("detect", word, "--out", "x")
+    assert status == 2
+    assert "did you mean" in err
+
+
+# ---------------------------------------------------------------- explain
+
+
+def test_explain_names_the_word_and_writes_a_page(run, model, tmp_path):
+    status, out, _ = run("detect", "explain", "--model", model, "the red door oh sure <b>", "--out",
+                         tmp_path / "why.html", "--json")  # fmt: skip
+    told = json.loads(out)
+    assert status == 0
+    assert max(told["words"], key=lambda word: word["push"])["text"] in {"oh", "sure"}
+    page = (tmp_path / "why.html").read_text(encoding="utf-8")
+    assert "<b>" not in page
+    assert "&lt;b&gt;" in page
+    top = json.loads(run("detect", "explain", "--model", model, "--top", 3, "--json")[1])
+    assert len(top["sarcastic"]) == len(top["sincere"]) == 3
+    assert run("detect", "explain", "--model", model)[0] == 2
+
+
+def test_explain_lists_the_turn_that_moved_it(run, tmp_path):
+    rows = [replace(e, response=Turn("B", f"well {n}"), context=(Turn("A", "oh sure" if e.label else "today"),))
+            for n, e in enumerate(corpus())]  # fmt: skip
+    Detector("bow", turns=1).fit(rows).save(tmp_path / "m")
+    out = run("detect", "explain", "--model", tmp_path / "m", "well then", "--context", "oh sure")[1]
+    assert any(line.startswith("oh sure") and "sarcastic" in line for line in out.splitlines())
+
+
+# ---------------------------------------------------------------- predict
+
+
+def test_a_table_is_read_as_a_table(run, model, tmp_path):
+    (tmp_path / "t.csv").write_text("key,tweet,sarcastic\na,oh sure,1\nb,the red door today,0\n")
+    columns = ("--column", "text=tweet", "--column", "id=key")
+    status, out, _ = run("detect", "predict", tmp_path / "t.csv", "--model", model, *columns)
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert status == 0
+    assert [row["label"] for row in rows] == [True, False]
+    assert [row["example_id"].rpartition("/")[2] for row in rows] == ["a", "b"]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".parquet"])
+def test_predictions_are_written_in_the_one_format(run, model, data, tmp_path, suffix):
+    out = tmp_path / f"p{suffix}"
+    assert run("detect", "predict", data, "--model", model, "--out", out)[0] == 0
+    assert [p.example_id for p in read_predictions(out)] == [example.id for example in corpus()]
+    status, scored, err = run("score", data, out, "--json")
+    assert (status, err) == (0, "")
+    assert json.loads(scored)["systems"]["p"]["scores"]["accuracy"]["value"] == 1
+
+
+def test_a_table_without_labels_can_be_predicted(run, model, tmp_path):
+    (tmp_path / "t.tsv").write_text("text\nanother thing\noh sure\n")
+    status, out, _ = run("detect", "predict", tmp_path / "t.tsv", "--model", model)
+    assert (status, len(out.splitlines())) == (0, 2)
+
+
+def test_systems_are_listed_with_their_state(run):
+    told = json.loads(run("detect", "systems", "--json")[1])
+    assert {"linear", "prompted"} <= {row["name"] for row in told["systems"]}
+    assert "linear" in run("detect", "systems")[1]
+
+
+def test_a_reader_who_leaves_is_no_error(model, tmp_path):
+    (tmp_path / "many.txt").write_text("oh sure\n" * 200_000)
+    script = f"{sys.executable} -m deadpan detect predict --model {model} {tmp_path / 'many.txt'} | head -n 1"
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {script}"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_pipe_is_answered_before_it_ends(model):
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3] / "src")}
+    command = [
+        sys.executable,
+        "-c",
+        "from deadpan.cli import main; main()",
+        "detect",
+        "predict",
+        "--model",
+        str(model),
+    ]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as process:
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.write(b"oh sure\n")
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline())["example_id"] == "1"
+        process.stdin.close()
+        assert process.wait() == 0

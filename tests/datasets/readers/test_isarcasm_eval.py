@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import pytest
+
+from deadpan.datasets.readers.isarcasm_eval import ArabicA, ArabicC, EnglishA, EnglishB, EnglishC, Votes
+from deadpan.errors import DataError
+
+HEADER = ",tweet,sarcastic,rephrase,sarcasm,irony,satire,understatement,overstatement,rhetorical_question\n"
+ENGLISH = (
+    HEADER + "0,Best bus ever,1,The bus was late,1,0,0,0,1,0\n"
+    "1,I took the bus,0,,,,,,,\n"
+    "2,,0,,,,,,,\n"
+    "3,Who needs sleep?,1,,0,1,0,0,0,1\n"
+)
+ARABIC = "id,text,sarcastic,rephrase,dialect\n7,يا سلام,1,هذا سيئ,nile\n8,صباح الخير,0,,msa\n"
+
+
+def test_a(read) -> None:
+    examples, tally = read(EnglishA, {"train/train.En.csv": ENGLISH}, name="a")
+    assert [(e.id, e.label) for e in examples] == [
+        ("a/train-0", True),
+        ("a/train-1", False),
+        ("a/train-3", True),
+    ]
+    assert examples[0].categories == ("sarcasm", "overstatement")
+    assert examples[0].rephrase == "The bus was late"
+    assert tally.places == {"no_text": ["train.En.csv:4"]}
+
+
+def test_a_test(read) -> None:
+    examples, _ = read(EnglishA, {"task_A_En_test.csv": "text,sarcastic\nGreat,1\nOk,0\n"})
+    assert [(e.split, e.id, e.label) for e in examples] == [
+        ("test", "corpus/test-1", True),
+        ("test", "corpus/test-2", False),
+    ]
+
+
+def test_arabic_has_a_dialect(read) -> None:
+    examples, _ = read(
+        ArabicA, {"train.Ar.csv": ARABIC, "task_A_Ar_test.csv": "text,sarcastic,dialect\nلا,0,gulf\n"}
+    )
+    assert [e.meta["dialect"] for e in examples] == ["nile", "msa", "gulf"]
+    assert {e.language for e in examples} == {"ar"}
+
+
+def test_b_is_the_sarcastic_part(read) -> None:
+    test = HEADER.removeprefix(",").replace("tweet,sarcastic,rephrase", "text")
+    test += "Ah,0,1,0,0,0,0\nOh,0,0,0,0,0,0\n"
+    examples, tally = read(EnglishB, {"train.En.csv": ENGLISH, "task_B_En_test.csv": test})
+    assert [(e.split, e.label, e.categories) for e in examples] == [
+        ("train", True, ("sarcasm", "overstatement")),
+        ("train", True, ("irony", "rhetorical_question")),
+        ("test", True, ("irony",)),
+        ("test", False, ()),
+    ]
+    assert tally.drops == {"not_in_task": 2}
+
+
+def test_c_is_pairs(read) -> None:
+    test = "text_0,text_1,sarcastic_id\nIt was dull,What a thrill,1\nSo fun,Not fun,0\nhm,hm,5\n"
+    examples, tally = read(EnglishC, {"train.En.csv": ENGLISH, "task_C_En_test.csv": test}, name="c")
+    assert [(e.response.text, e.label) for e in examples] == [
+        ("Best bus ever", True),
+        ("The bus was late", False),
+        ("It was dull", False),
+        ("What a thrill", True),
+        ("So fun", True),
+        ("Not fun", False),
+    ]
+    assert [e.sequence for e in examples] == [
+        name for name in ("c/train-0", "c/test-1", "c/test-2") for _ in "ab"
+    ]
+    assert all(e.group == e.sequence for e in examples)
+    assert len({e.id for e in examples}) == 6
+    assert examples[3].rephrase == "It was dull"
+    assert tally.drops == {"not_in_task": 2, "no_text": 1, "unknown_label": 1}
+
+
+def test_arabic_pairs(read) -> None:
+    examples, _ = read(ArabicC, {"train.Ar.csv": ARABIC})
+    assert [(e.label, e.meta["dialect"]) for e in examples] == [(True, "nile"), (False, "nile")]
+
+
+def test_votes(read) -> None:
+    header = "id,text,dialect,sarcasm_ref,human_aggregated,#humans_sarcasm\n"
+    files = {
+        "third-party annotations/english_task_a.csv": header + "1,Nice one,,1,0,2\n2,Wow,,0,1,5\n",
+        "third-party annotations/arabic_task_a.csv": header + "1,يا سلام,nile,1,0,4\n",
+    }
+    examples, tally = read(Votes, files, name="votes")
+    assert [(e.id, e.label, e.language) for e in examples] == [
+        ("votes/test-en-1", False, "en"),
+        ("votes/test-en-2", True, "en"),
+        ("votes/test-ar-1", False, "ar"),
+    ]
+    assert examples[0].meta == {"votes": 2, "voters": 5, "sarcasm_ref": True}
+    assert examples[2].meta["dialect"] == "nile"
+    assert {e.label_kind for e in examples} == {"perceived"}
+    assert tally.changes == {"label_against_votes": 1}
+
+
+@pytest.mark.parametrize("kind", [EnglishA, EnglishB, EnglishC])
+def test_another_header_is_refused(read, kind) -> None:
+    with pytest.raises(DataError, match=r"train\.En\.csv:1: no column"):
+        read(kind, {"train.En.csv": "a,b\n1,2\n"})

@@ -1,0 +1,110 @@
+"""One table in, one table out: nothing of it is lost, whatever its format."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from deadpan.datasets.reading import Reading
+from deadpan.datasets.scored import score_table
+from deadpan.drops import Tally
+from deadpan.errors import ConfigError, DataError
+from deadpan.formats.table_writer import WRITTEN
+from deadpan.formats.tables import read_table
+from deadpan.records import Example, Prediction
+
+TABLE = 'Tweet,User,Sarcastic,Likes\n"Great, more rain #sarcasm",u1,maybe,3\n,u2,no,\nIt rains.,u3,no,1\n'
+READING = Reading(columns=(("text", "tweet"),))
+
+
+def predict(examples: list[Example]) -> list[Prediction]:
+    """A detector for which only texts with "Great" are sarcastic, and that never sees a label."""
+    assert all(example.label is None for example in examples)
+    assert not any("#" in example.response.text for example in examples)
+    return [
+        Prediction(e.id, "Great" in e.response.text, 0.9 if "Great" in e.response.text else 0.1)
+        for e in examples
+    ]
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    (tmp_path / "mine.csv").write_text(TABLE)
+    return tmp_path / "mine.csv"
+
+
+@pytest.mark.parametrize("suffix", WRITTEN)
+def test_every_row_and_column_is_kept(mine, tmp_path, suffix):
+    out = tmp_path / f"scored{suffix}"
+    result = score_table(mine, out, predict, READING, reason=lambda example, prediction: "because")
+    rows = [dict(row.fields) for row in read_table(out, Tally(), "", exact=True)]
+    assert list(rows[0]) == ["Tweet", "User", "Sarcastic", "Likes", "label", "score", "reason"]
+    assert [row["User"] for row in rows] == ["u1", "u2", "u3"]
+    assert rows[0]["Tweet"] == "Great, more rain #sarcasm"
+    assert [row["label"] or "" for row in rows] == ["sarcastic", "", "sincere"]
+    assert rows[1]["reason"] == "no text to judge"
+    assert (result.rows, result.as_dict()["answers"]) == (3, {"sarcastic": 1, "sincere": 1, "not judged": 1})
+
+
+def test_names_that_are_taken_are_not_overwritten(tmp_path):
+    (tmp_path / "t.csv").write_text("text,label,Score\nGreat,1,7\n")
+    assert score_table(tmp_path / "t.csv", tmp_path / "a.csv", predict).columns == (
+        "predicted_label",
+        "predicted_score",
+    )
+    score_table(tmp_path / "a.csv", tmp_path / "b.csv", predict, Reading(columns=(("label", "label"),)))
+    header = (tmp_path / "b.csv").read_text().splitlines()[0]
+    assert header == "text,label,Score,predicted_label,predicted_score,predicted_2_label,predicted_2_score"
+
+
+def test_parquet_keeps_its_types(tmp_path):
+    table = pa.table({"text": ["Great", None], "when": pa.array([1, None], pa.timestamp("us")), "n": [1, 2]})
+    pq.write_table(table, tmp_path / "t.parquet")
+    score_table(tmp_path / "t.parquet", tmp_path / "s.parquet", predict)
+    scored = pq.read_table(tmp_path / "s.parquet")
+    assert scored.select(["text", "when", "n"]).equals(table)
+    assert scored["score"].to_pylist() == [0.9, None]
+
+
+def test_json_lines_keep_what_is_nested(tmp_path):
+    (tmp_path / "t.jsonl").write_text(json.dumps({"text": "Great", "x": {"deep": [1]}}) + "\n")
+    score_table(tmp_path / "t.jsonl", tmp_path / "s.jsonl", predict)
+    assert json.loads((tmp_path / "s.jsonl").read_text())["x"] == {"deep": [1]}
+
+
+def test_the_table_itself_is_never_replaced(mine):
+    with pytest.raises(ConfigError, match="is the table that is read"):
+        score_table(mine, mine, predict, READING)
+    assert mine.read_text() == TABLE
+
+
+def test_a_table_that_breaks_off_leaves_no_output(tmp_path):
+    (tmp_path / "t.csv").write_text('text,n\nGreat,1\n"never closed,2\n')
+    with pytest.raises(DataError, match="not CSV from here on"):
+        score_table(tmp_path / "t.csv", tmp_path / "s.csv", predict)
+    assert not (tmp_path / "s.csv").exists()
+
+
+def test_rows_that_cannot_be_read_are_counted(tmp_path):
+    (tmp_path / "t.csv").write_text("text,n\nGreat,1\nno, quotes,2\n")
+    result = score_table(tmp_path / "t.csv", tmp_path / "s.csv", predict)
+    assert (result.rows, result.tally.drops) == (1, {"bad_row": 1})
+
+
+def test_rows_of_spreadsheets_are_kept(tmp_path):
+    """They end early where the last cells are empty, or have empty cells behind."""
+    (tmp_path / "t.csv").write_text("id,text,n\n1,Great\n2,Fine,5,,\n3\n")
+    result = score_table(tmp_path / "t.csv", tmp_path / "s.csv", predict)
+    assert result.rows == 3 and not result.tally.drops
+    rows = (tmp_path / "s.csv").read_text("utf-8").splitlines()
+    assert rows[1].startswith("1,Great,,") and rows[2].startswith("2,Fine,5,") and rows[3] == "3,,,,"
+
+
+def test_a_table_without_rows_keeps_its_header(tmp_path):
+    (tmp_path / "t.csv").write_text("ID;Text\n")
+    assert score_table(tmp_path / "t.csv", tmp_path / "s.csv", predict).rows == 0
+    assert (tmp_path / "s.csv").read_text("utf-8").strip() == "ID,Text,label,score"

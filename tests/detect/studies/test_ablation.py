@@ -1,0 +1,27 @@
+"""ablate: more and less context on the same folds, or the parts of a corpus."""
+
+from __future__ import annotations
+
+import pytest
+
+from deadpan.detect.studies.ablation import ablate
+from deadpan.errors import ConfigError
+from detect_corpus import word_corpus
+
+
+def test_context_is_added_turn_by_turn():
+    result = ablate(word_corpus(), "bow", turns=[0, 1], k=3)
+    assert list(result.scores) == ["0", "1"]
+    assert list(result.gains) == ["1"]
+    assert "gain over 0" in str(result)
+
+
+def test_parts_are_scored_separately():
+    result = ablate(word_corpus(), "bow", turns=[0], by="topic", k=3)
+    assert {name: score.n for name, score in result.scores.items()} == {"tea": 30, "rain": 30}
+    by_length = ablate(word_corpus(), "bow", turns=[0], by="length", k=3)
+    assert sum(score.n for score in by_length.scores.values()) == 60
+    with pytest.raises(ConfigError, match="no example has a category"):
+        ablate(word_corpus(), "bow", turns=[0], by="category", k=3)
+    with pytest.raises(ConfigError, match="unknown grouping"):
+        ablate(word_corpus(), "bow", by="colour")

@@ -1,0 +1,115 @@
+"""evaluate: nothing that was trained on is scored, whole pairs go, a constant answer stands beside."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from deadpan.detect.detector import Detector
+from deadpan.detect.studies.evaluation import evaluate, pick_one, without_seen
+from deadpan.errors import ConfigError, DataError
+from deadpan.records import Example, Prediction, Turn
+from detect_corpus import noise_corpus, word_corpus
+
+
+def pairs(count: int = 60) -> list[Example]:
+    return [replace(e, sequence=f"pair-{e.group}") for e in word_corpus(count=count)]
+
+
+def test_training_data_is_never_scored():
+    detector = Detector("bow").fit(noise_corpus())
+    with pytest.raises(ConfigError, match="not seen in training"):
+        evaluate(detector, noise_corpus())
+    result = evaluate(detector, noise_corpus(), keep_seen=True)
+    assert result.table.scores["accuracy"].value > 0.95  # the lie that the guard prevents
+    fresh = evaluate(detector, noise_corpus(200))
+    assert (fresh.seen, fresh.table.n) == (80, 120)
+    assert fresh.table.scores["accuracy"].value < 0.7
+
+
+def test_a_model_saved_from_python_remembers_what_it_was_trained_on(tmp_path):
+    Detector("bow").fit(word_corpus()).save(tmp_path)
+    with pytest.raises(ConfigError, match="not seen in training"):
+        evaluate(tmp_path, word_corpus())
+    with pytest.raises(ConfigError, match="not seen in training"):
+        evaluate(
+            str(tmp_path), [replace(e, response=Turn("", e.response.text.upper())) for e in word_corpus()]
+        )
+
+
+def test_a_seen_text_takes_its_whole_pair_with_it():
+    rows = pairs()
+    seen = [e for e in rows if e.label][:10]
+    detector = Detector("bow").fit([*seen, *noise_corpus(20)])
+    result = evaluate(detector, rows)
+    assert (result.seen, result.torn, result.table.n) == (10, 10, 40)
+    assert result.table.scores["pair_accuracy"].value is not None
+    kept, n_seen, n_torn = without_seen(detector.seen_, rows)
+    assert (len(kept), n_seen, n_torn) == (40, 10, 10)
+    assert not {e.sequence for e in kept} & {e.sequence for e in seen}
+
+
+def test_the_published_test_split_is_scored_unless_pooled():
+    rows = [
+        replace(e, split="test" if int(e.group) % 3 == 0 else "train") for e in noise_corpus_with_groups()
+    ]
+    detector = Detector("bow").fit(word_corpus())
+    result = evaluate(detector, rows)
+    assert result.table.n == sum(e.split == "test" for e in rows)
+    assert result.design == "published test split"
+    assert evaluate(detector, rows, pool=True).table.n == len(rows)
+
+
+def noise_corpus_with_groups() -> list[Example]:
+    return [replace(e, group=str(number)) for number, e in enumerate(noise_corpus())]
+
+
+@pytest.mark.parametrize(("threshold", "n"), [("f1", 64), ("balanced", 64), (0.3, 80)])
+def test_a_threshold_is_chosen_on_examples_that_are_then_not_scored(threshold, n):
+    detector = Detector("bow").fit(word_corpus())
+    result = evaluate(detector, noise_corpus(), threshold=threshold)
+    assert result.table.n == n
+    assert len(result.predictions) == n
+
+
+def test_a_dev_split_is_what_a_threshold_is_chosen_on():
+    rows = [replace(e, split="dev" if n < 20 else "test") for n, e in enumerate(noise_corpus())]
+    detector = Detector("bow").fit(word_corpus())
+    result = evaluate(detector, rows, threshold="f1")
+    assert {p.example_id for p in result.predictions} == {e.id for e in rows[20:]}
+
+
+def test_auc_and_a_constant_answer_stand_beside_the_scores(tmp_path):
+    rare = [e for n, e in enumerate(word_corpus("oh", 100)) if not e.label or n % 10 == 1]
+    detector = Detector("bow").fit(word_corpus())
+    result = evaluate(detector, rare)
+    scored = {p.example_id for p in result.predictions}
+    share = sum(bool(e.label) for e in rare if e.id in scored) / len(scored)
+    assert result.baseline["accuracy"] == pytest.approx(1 - share)
+    assert result.baseline["f1"] == pytest.approx(2 * share / (1 + share))
+    assert result.baseline["auc"] == 0.5
+    assert 0 <= result.table.scores["auc"].value <= 1
+    assert "constant answer" in str(result)
+    result.write(tmp_path)
+    for name in ("predictions.jsonl", "scores.json", "report.html", "manifest.json"):
+        assert (tmp_path / name).is_file()
+
+
+def test_a_model_that_does_not_know_its_training_texts_says_so():
+    detector = Detector("bow").fit(word_corpus())
+    detector.seen_ = None
+    assert "does not record its training texts" in str(evaluate(detector, word_corpus()))
+
+
+def test_of_a_pair_exactly_one_is_picked():
+    rows = [Example(str(n), Turn("", "x"), sequence="p" if n < 2 else "") for n in range(3)]
+    answers = [Prediction("0", True, 0.9), Prediction("1", True, 0.8), Prediction("2", True, 0.7)]
+    assert [p.label for p in pick_one(rows, answers)] == [True, False, True]
+
+
+def test_wrong_arguments_are_errors_with_the_cure():
+    detector = Detector("bow").fit(word_corpus())
+    for wrong in (["a text"], "a text", 5):
+        with pytest.raises(DataError, match="read_dataset"):
+            evaluate(detector, wrong)

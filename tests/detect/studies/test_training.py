@@ -1,0 +1,39 @@
+"""train_detector: the test split stays out, and so do copies in additional data."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from deadpan.detect.detector import Detector
+from deadpan.detect.studies.training import train_detector
+from deadpan.errors import ConfigError
+from detect_corpus import noise_corpus, word_corpus
+
+
+def test_a_published_test_split_is_not_trained_on(tmp_path):
+    rows = [replace(e, split="test" if int(e.group) % 3 == 0 else "train") for e in word_corpus()]
+    result = train_detector(rows, "bow", out=tmp_path / "m")
+    test = [e for e in rows if e.split == "test"]
+    assert result.examples == len(rows) - len(test)
+    assert not Detector.load(tmp_path / "m").seen_.contain(test).any()
+    assert "published train split" in str(result)
+    assert train_detector(rows, "bow", pool=True).examples == len(rows)
+
+
+def test_additional_data_brings_neither_duplicates_nor_its_test_split():
+    more = [
+        *word_corpus()[:10],
+        *[replace(e, split="test") for e in noise_corpus(20)],
+        *noise_corpus(40)[20:],
+    ]
+    result = train_detector(word_corpus(), "bow", also=more)
+    assert (result.also, result.also_duplicates, result.also_test) == (20, 10, 20)
+    assert result.examples == 80
+
+
+def test_a_folder_with_other_things_is_refused_before_training(tmp_path):
+    (tmp_path / "thesis.txt").write_text("years of work")
+    with pytest.raises(ConfigError, match="choose another folder"):
+        train_detector(word_corpus(), "bow", out=tmp_path)

@@ -1,0 +1,115 @@
+"""History: an author's habit helps, an unknown author changes nothing, and no test label gets in."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from deadpan.detect.detector import Detector
+from deadpan.detect.studies.history import PARTS, TEXT, WITH, compare_history
+from deadpan.detect.systems.history import Habits, History, add_history
+from deadpan.errors import ConfigError, DataError
+from deadpan.records import Example, Prediction, Turn
+from deadpan.splits import Fold, folds
+
+WORDS = ["alpha", "beta", "gamma", "delta"]
+
+
+def comments(count: int = 240, seed: int = 0) -> list[Example]:
+    """Texts that tell nothing, by ten mockers and ten others, in groups of one."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for number in range(count):
+        author = int(rng.integers(20))
+        label = bool(rng.random() < (0.9 if author < 10 else 0.1))
+        text = " ".join(rng.choice(WORDS, 4))
+        rows.append(Example(f"{number}", Turn(f"user{author}", text), label=label, group=f"{number}"))
+    return rows
+
+
+def test_known_authors_are_told_by_their_habit():
+    model = Detector("history", text="bow", folds=3).fit(comments())
+    fresh = comments(100, seed=1)
+    right = [p.label == e.label for p, e in zip(model.predict(fresh), fresh, strict=True)]
+    assert np.mean(right) > 0.8
+    unknown = [replace(e, response=Turn("somebody new", e.response.text)) for e in fresh]
+    scores = {round(p.score, 6) for p in model.predict(unknown)}
+    plain = {
+        round(p.score, 6)
+        for p in model.predict([replace(e, response=Turn("", e.response.text)) for e in unknown])
+    }
+    assert scores == plain  # a name that training does not know says as much as none
+
+
+def test_labels_planted_in_the_test_part_change_no_prediction():
+    train, test = comments(), comments(60, seed=2)
+    model = History(text="bow", folds=3).fit(train)
+    planted = [replace(e, label=not e.label) for e in test]
+    assert (
+        model.predict(planted) == model.predict(test) == model.predict([replace(e, label=None) for e in test])
+    )
+
+
+def test_an_author_with_one_comment_does_not_leak_its_own_label_in_training():
+    """If the own label were in the history, history would be perfect in training and trusted blindly."""
+    rng = np.random.default_rng(0)
+    once = [
+        Example(
+            f"{n}",
+            Turn(f"only{n}", " ".join(rng.choice(WORDS, 4))),
+            label=bool(rng.integers(2)),
+            group=f"{n}",
+        )
+        for n in range(200)
+    ]
+    model = History(text="bow", folds=3).fit(once)
+    assert abs(model.trust_.weights[0][1]) < 0.3
+    same = [replace(e, id=f"{e.id}+", response=Turn(e.response.speaker, "omega")) for e in once]
+    right = [p.label == e.label for p, e in zip(model.predict(same), same, strict=True)]
+    assert np.mean(right) < 0.65
+
+
+def test_habits_are_smoothed_and_unknown_is_zero():
+    rows = [Example("a", Turn("x", "t"), label=True), Example("b", Turn("y", "t"), label=False)]
+    habits = Habits.of(rows, "author")
+    assert 0 < habits.log_odds(rows[0]) < 1
+    assert habits.log_odds(Example("c", Turn("z", "t"))) == habits.log_odds(Example("c", Turn("", "t"))) == 0
+    assert habits.knows(rows[0]) and not habits.knows(Example("c", Turn("[deleted]", "t")))
+
+
+def test_text_and_history_are_two_rows_and_unseen_authors_are_apart():
+    rows = [
+        *comments(200),
+        *(replace(e, id=f"{e.id}!", response=Turn(f"only {e.id}", "x y")) for e in comments(40, 3)),
+    ]
+    study = compare_history(rows, "bow", k=3)
+    assert set(study.cells) == {TEXT, WITH} and tuple(study.cells[TEXT]) == PARTS
+    assert study.cells[WITH]["author known"].value > study.cells[TEXT]["author known"].value + 0.1
+    assert study.cells[TEXT]["author unknown"].n == 40
+    assert "no history" in str(study)
+    with pytest.raises(DataError, match="known author"):
+        compare_history([replace(e, response=Turn("", e.response.text)) for e in rows], "bow")
+
+
+def test_several_systems_are_blended_before_history_is_added():
+    study = compare_history(comments(200), ["bow", "cues"], k=3)
+    assert study.system == "bow + cues"
+    assert study.cells[WITH]["all"].value > study.cells[TEXT]["all"].value + 0.1
+
+
+def test_history_added_to_finished_scores_never_sees_a_test_label():
+    fold = folds(comments(), 3, seed=0)[0]
+    said = {e.id: Prediction(e.id, True, 0.6) for e in (*fold.train, *fold.test)}
+    planted = Fold(fold.train, [replace(e, label=not e.label) for e in fold.test])
+    assert add_history(said, fold, ["author"]) == add_history(said, planted, ["author"])
+    scores = {p.score for p in add_history(said, fold, ["author"])}
+    assert len(scores) > 5  # authors differ
+
+
+def test_wrong_settings_are_named():
+    with pytest.raises(ConfigError, match="by names"):
+        History(by=[])
+    with pytest.raises(ConfigError, match="linear"):
+        History(text="liner")

@@ -1,0 +1,48 @@
+"""The language of short texts: those the default detector knows, and others."""
+
+from __future__ import annotations
+
+import pytest
+
+from deadpan.detect.languages import guess_language
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Great, another Monday.", "en"), ("Wow", "en"), ("", "en"), ("👍👍", "en"), ("The café was naïve.", "en"),
+        ("회의는 3시에 시작합니다.", "ko"), ("ㅋㅋㅋ 대박", "ko"), ("هذا رائع جدا", "ar"),
+        ("Das ist ja wunderbar.", "de"), ("Toll, der Zug ist wieder zu spät.", "de"),
+        ("Merci, c'est génial.", "fr"), ("Qué bien, otra vez lunes.", "es"), ("Muito obrigado!", "pt"),
+        ("これは素晴らしい", "ja"), ("太好了", "zh"), ("این خیلی خوب است", "fa"), ("Ну отлично", ""),
+        ("@user https://example.com/der/die/das Thank you!", "en"),
+    ],
+)  # fmt: skip
+def test_scripts_and_frequent_words_tell(text, language):
+    assert guess_language(text) == language
+
+
+@pytest.mark.parametrize(
+    ("texts", "language"),
+    [
+        (["Bella giornata!", "Fantastico lavoro", "Complimenti ragazzi", "Situazione bellissima",
+          "Puntualissimi stamattina"], "it"),
+        (["Excelente trabajo", "Buenos dias", "Felicidades amigos", "Reunion cancelada",
+          "Increible puntualidad"], "es"),
+        (["Guten Morgen", "Herzlichen Glückwunsch", "Prima gemacht", "Wunderbare Erfahrung", "Unglaublich freundlich",
+          "Pünktlichkeit deutscher Züge"], "de"),
+        (["Asante sana", "Habari za asubuhi"], "sw"), (["Salamat po"], "tl"), (["Aap kaise hain"], "hi"),
+        (["Goedemorgen"], "nl"), (["Selamat pagi"], "id"), (["Lorem ipsum dolor sit amet"], "la"),
+        (["ty", "np", "sit down", "pole dance", "mad", "Alexa play Despacito", "Hasta la vista, baby"], "en"),
+        (["Vacanza rovinata", "Sorpresa maravillosa"], ""),
+        (["Meeting moved", "Nice work", "Photo attached", "Happy birthday!", "Pizza party tonight", "Lol",
+          "Hello world", "Data arrived yesterday", "Fantastic", "Congrats team", "Video call tomorrow",
+          "Absolutely stunning", "Kitchen sink broken", "Chicken curry", "Extra pizza"], "en"),
+    ],
+)  # fmt: skip
+def test_short_texts_without_frequent_words(texts, language):
+    assert {text: guess_language(text) == language for text in texts} == dict.fromkeys(texts, True)
+
+
+def test_a_megabyte_is_no_problem():
+    assert guess_language("das ist gut " * 90_000) == "de"

@@ -1,0 +1,215 @@
+"""Three answers, a stated prevalence, languages that are not supported, and markers."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deadpan.detect.answer import answer_text, explain_text
+from deadpan.detect.detector import Detector
+from deadpan.detect.studies.evaluation import evaluate
+from deadpan.detect.verdicts import CANNOT_TELL, MARKED, NO_WORDS, Bands, at_prevalence, choose_band
+from deadpan.errors import ConfigError
+from deadpan.models import installed
+from deadpan.records import Example, Prediction, Turn
+from deadpan.text import fold
+from detect_corpus import word_corpus
+
+BANDS = Bands(0.2, {"en": (0.4, 0.6)})
+
+
+def judge(text: str, score: float) -> Prediction:
+    (said,) = BANDS.judge([Example("x", Turn("", text))], [Prediction("x", score > 0.5, score)])
+    return said
+
+
+def test_between_the_two_scores_it_cannot_tell():
+    assert judge("Fine by me.", 0.3).label is False
+    assert judge("Fine by me.", 0.85).label is True
+    unsure = judge("Fine by me.", 0.5)
+    assert (unsure.label, unsure.raw) == (None, CANNOT_TELL)
+    assert unsure.score == pytest.approx(0.2)  # what is even among even is one in five here
+
+
+def test_an_answer_never_contradicts_the_score_that_is_shown():
+    for prevalence in (0.05, 0.2, 0.5, 0.9):
+        for score in np.linspace(0.01, 0.99, 25):
+            (said,) = BANDS.at(prevalence).judge(
+                [Example("x", Turn("", "Fine."))], [Prediction("x", None, score)]
+            )
+            assert said.label is None or said.label == (said.score > 0.5)
+
+
+def test_a_score_belongs_to_a_prevalence():
+    assert at_prevalence(0.5, 0.2) == pytest.approx(0.2)
+    assert at_prevalence(at_prevalence(0.7, 0.1), 0.5, known=0.1) == pytest.approx(0.7)
+    assert at_prevalence(1.0, 0.1) == 1.0
+    for wrong in (0, 1, -0.2, True, "half"):
+        with pytest.raises(ConfigError, match="prevalence"):
+            BANDS.at(wrong)
+
+
+def test_other_languages_get_no_number():
+    said = judge("Das ist ja toll.", 0.99)
+    assert (said.label, said.score, said.raw) == (None, None, "not supported: German")
+
+
+@pytest.mark.parametrize("text", ["...", "🙄", "123", "https://example.org/a", "@bob #wow"])
+def test_without_words_it_cannot_tell(text):
+    said = judge(text, 0.99)
+    assert (said.label, said.score, said.raw) == (None, 0.2, NO_WORDS)
+    assert str(answer_text(text)).strip() == "cannot tell: there are no words in it"
+
+
+@pytest.mark.parametrize("text", ["Great /s", "what a day #sarcasm", "Sure. /S "])
+def test_what_its_author_marked_is_sarcastic(text):
+    said = judge(text, 0.01)
+    assert (said.label, said.raw) == (True, MARKED)
+
+
+def test_a_band_leaves_out_what_is_nearest_to_the_threshold():
+    rng = np.random.default_rng(0)
+    labels = np.arange(2000) % 2 == 0
+    scores = np.clip(0.5 + np.where(labels, 0.1, -0.1) + rng.normal(0, 0.15, 2000), 0, 1)
+    low, high = choose_band(labels, scores, coverage=0.7, plain=scores[~labels], calm=0.95)
+    decided = (scores <= low) | (scores >= high)
+    right = (scores >= high)[decided] == labels[decided]
+    everything = (scores >= 0.5) == labels
+    assert 0.55 < decided.mean() < 0.75
+    assert right.mean() > everything.mean() + 0.05
+    assert (scores[~labels] >= high).mean() <= 0.051
+
+
+def test_bands_are_saved_and_evaluate_reports_coverage(tmp_path):
+    detector = Detector("bow").fit(word_corpus())
+    detector.bands = Bands(0.3, {"en": (0.45, 0.55)}, {"en": (1.5, 0.0)})
+    detector.save(tmp_path)
+    loaded = Detector.load(tmp_path)
+    assert loaded.bands == detector.bands
+    (said,) = loaded.predict([Example("x", Turn("", "nothing it knows"))])
+    assert said.label is None and said.raw == CANNOT_TELL
+    result = evaluate(loaded, word_corpus(count=120), keep_seen=True)
+    assert result.coverage is not None and 0 < result.coverage[0] <= 1
+    assert "cannot tell" in str(result)
+
+
+def test_a_prevalence_needs_a_calibrated_detector(tmp_path):
+    Detector("bow").fit(word_corpus()).save(tmp_path)
+    with pytest.raises(ConfigError, match="not calibrated"):
+        answer_text("Oh, sure.", model=str(tmp_path), prevalence=0.1)
+
+
+# ---------------------------------------------------------------- the detector that comes with deadpan
+
+EVERYDAY = [
+    line.split("\t") for line in Path(__file__).with_name("everyday.tsv").read_text("utf-8").splitlines()
+]
+
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+PAIRS = [
+    line.split("\t")
+    for line in Path(__file__).with_name("everyday_pairs.tsv").read_text("utf-8").splitlines()
+][1:]
+
+
+def pair_examples(rows: list[list[str]]) -> list[Example]:
+    """Each row is what was said before (or nothing), a sarcastic answer and a sincere one."""
+    return [
+        Example(f"{n}-{label}", Turn("", text), (Turn("", before),) if before else (), label=label)
+        for n, (before, *answers) in enumerate(rows)
+        for label, text in zip((True, False), answers, strict=True)
+    ]
+
+
+def test_no_test_sentence_is_close_to_a_training_line(monkeypatch):
+    """Two of three words in common is close: "The lift has been repaired." was there before this test."""
+    monkeypatch.syspath_prepend(EXAMPLES)
+    lines = importlib.import_module("everyday_lines")
+    written = [*lines.everyday_pairs(), *lines.everyday_lines(more=True), *lines.plain_lines()]
+    tested = [text for _, text in EVERYDAY] + [text for row in PAIRS for text in row if text]
+    train = {frozenset(fold(text).split()) for e in written for text in (e.response.text, *_before(e))}
+    close = [
+        (text, " ".join(sorted(words)))
+        for text in tested
+        for words in train
+        if len(words & (own := frozenset(fold(text).split()))) > 0.67 * len(words | own)
+    ]
+    assert close == []
+
+
+def _before(example: Example) -> list[str]:
+    return [turn.text for turn in example.context]
+
+
+def test_the_default_detector_ranks_everyday_pairs():
+    said = Detector.load("default").predict(pair_examples(PAIRS))
+    right = [said[n].score > said[n + 1].score for n in range(0, len(said), 2)]
+    assert len(right) == 60 and sum(right) >= 45
+    assert sum(p.label is True for p in said[1::2]) <= 0.1 * len(right)
+
+
+def test_at_most_one_everyday_sentence_in_twenty_is_called_sarcastic():
+    assert len(EVERYDAY) >= 200 and {language for language, _ in EVERYDAY} == {"en", "ko", "ar"}
+    detector = Detector.load("default")
+    examples = [Example(str(n), Turn("", text)) for n, (_, text) in enumerate(EVERYDAY)]
+    assert not detector.seen_.contain(examples).any(), "a test sentence is in the training data"
+    said = detector.predict(examples)
+    assert not [p for p in said if p.score is None], "a supported language was not recognised"
+    for language in ("en", "ko", "ar"):
+        part = [p.label for p, (own, _) in zip(said, EVERYDAY, strict=True) if own == language]
+        assert sum(label is True for label in part) <= 0.05 * len(part), language
+
+
+@pytest.mark.parametrize(
+    "text", ["The invoice is attached.", "Great work on the release, team!", "회의는 3시에 시작합니다."]
+)
+def test_plain_sentences_are_not_sarcastic(text):
+    assert answer_text(text).answer == "not sarcastic"
+
+
+def test_an_answer_is_in_words_that_everybody_knows():
+    answer = answer_text("Oh great, the printer is broken again.", context=["The printer stopped."])
+    told = str(answer)
+    assert "likely" not in told.splitlines()[0] and "50%" in " ".join(told.split())
+    assert "log odds" not in told
+    assert answer.as_dict()["prevalence"] == 0.5
+    assert answer_text("Das ist ja toll.").answer == "not supported"
+    assert "English, Korean, Arabic" in " ".join(str(answer_text("Das ist ja toll.")).split())
+    assert answer_text("Great /s").answer == "sarcastic"
+    with pytest.raises(ConfigError, match="German"):
+        explain_text("Das ist ja toll.")
+
+
+def test_context_changes_a_score_of_the_default_detector():
+    alone = answer_text("Great, just great.").prediction.score
+    after = answer_text("Great, just great.", context=["My flight got cancelled."]).prediction.score
+    assert alone != after
+
+
+def test_a_known_prevalence_moves_every_score():
+    text = "Oh great, another meeting."
+    rare, often = (answer_text(text, prevalence=share).prediction.score for share in (0.05, 0.5))
+    assert rare < often
+
+
+@pytest.mark.slow
+def test_the_student_knows_everyday_sentences_and_reads_context():
+    for library in ("torch", "transformers", "peft"):
+        pytest.importorskip(library)
+    if "minilm-l6" not in installed():
+        pytest.skip("needs deadpan models pull minilm-l6")
+    student = Detector.load("student")
+    english = [text for language, text in EVERYDAY if language == "en"]
+    said = student.predict([Example(str(n), Turn("", text)) for n, text in enumerate(english)])
+    assert sum(p.label is True for p in said) <= 0.05 * len(said)
+    bad, good = (
+        student.predict([Example("x", Turn("", "Oh, great."), (Turn("", before),))])[0].score
+        for before in ("My flight got cancelled.", "The parcel came a day early.")
+    )
+    assert bad > good + 0.1
+    (korean,) = student.predict([Example("x", Turn("", "회의는 3시에 시작합니다."))])
+    assert korean.raw == "not supported: Korean"

@@ -1,0 +1,43 @@
+"""Judgments of any tool: one answer per row, or one rater per column."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from deadpan.errors import DataError
+from deadpan.formats.judgments import read_judgments
+from deadpan.records import Judgment
+from deadpan.storage import write_records
+
+LONG = "item,rater,label\na,x,1\na,y,0\nb,x,1\nb,y,\n"
+WIDE = "id,x,y\na,1,0\nb,1,\n"
+
+
+@pytest.mark.parametrize("text", [LONG, WIDE, LONG.replace(",", ";")])
+def test_long_and_wide_tables_say_the_same(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "j.csv"
+    path.write_text(text)
+    found = {(j.item_id, j.annotator): j.answer for j in read_judgments(path) if j.answer}
+    assert found == {("a", "x"): "1", ("a", "y"): "0", ("b", "x"): "1"}
+
+
+def test_exports_of_the_studio_keep_their_times(tmp_path: Path) -> None:
+    rows = [Judgment("a", "x", "q", "yes", 2.5, "2026-01-01T00:00:00Z")]
+    for name in ("j.jsonl", "j.parquet"):
+        write_records(tmp_path / name, rows, Judgment)
+        assert read_judgments(tmp_path / name) == rows
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("item,rater\na,x\n", "no judgments"), ("item\na\n", "no judgments"), ("", "empty"),
+     ("item,rater,label\na,x,1\nb,y\n", "is the file whole")],
+)  # fmt: skip
+def test_other_tables_are_refused_in_one_line(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "j.csv").write_text(text)
+    with pytest.raises(DataError, match=message):
+        read_judgments(tmp_path / "j.csv")
+    with pytest.raises(DataError, match="no such file"):
+        read_judgments(tmp_path / "none.csv")

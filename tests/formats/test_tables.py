@@ -1,0 +1,82 @@
+"""One table, the same rows whatever its format and encoding."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from deadpan.drops import Tally
+from deadpan.errors import DataError
+from deadpan.formats.tables import read_table
+
+ROWS = [{"text": "월요일, 최고", "label": "1"}, {"text": "비가 온다", "label": "0"}]
+CSV = 'text,label\n"월요일, 최고",1\n비가 온다,0\n'
+
+
+def write(path: Path) -> None:
+    kind = path.suffix
+    if kind == ".parquet":
+        pq.write_table(pa.Table.from_pylist(ROWS), path)
+    elif kind == ".jsonl":
+        path.write_text("\n".join(json.dumps(row) for row in ROWS))
+    elif kind == ".json":
+        path.write_text(json.dumps(ROWS))
+    elif kind == ".tsv":
+        path.write_text("text\tlabel\n월요일, 최고\t1\n비가 온다\t0\n", encoding="utf-8")
+    elif kind == ".xlsx":
+        book = pytest.importorskip("openpyxl").Workbook()
+        for row in [["text", "label"], *(list(row.values()) for row in ROWS)]:
+            book.active.append(row)
+        book.save(path)
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".json", ".tsv", ".parquet", ".xlsx"])
+def test_formats(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"mine{suffix}"
+    write(path)
+    assert [dict(row.fields) for row in read_table(path, Tally(), "")] == ROWS
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_encodings(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text(CSV, encoding=encoding)
+    assert [dict(row.fields) for row in read_table(path, Tally(), "")] == ROWS
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"), [("cp949", CSV), ("cp1252", "text,label\nça va très bien,1\n")]
+)
+def test_windows_encodings_are_found_and_reported(tmp_path: Path, encoding: str, text: str) -> None:
+    path, tally = tmp_path / "mine.csv", Tally()
+    path.write_text(text, encoding=encoding)
+    expected = [dict(zip(("text", "label"), row, strict=True)) for row in csv.reader(text.splitlines()[1:])]
+    assert [dict(row.fields) for row in read_table(path, tally, "")] == expected
+    assert tally.changes == {f"read_as_{encoding}": 1}
+
+
+def test_an_encoding_that_is_not_read_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_bytes(b"text,label\n\x00\xff\xfe\x80,1\n")
+    with pytest.raises(DataError, match="probably binary data"):
+        list(read_table(path, Tally(), ""))
+
+
+def test_names_of_columns_can_be_kept_as_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text(",Text,text,Text\n1,a,b,c\n")
+    (row,) = read_table(path, Tally(), "", exact=True)
+    assert list(row.fields) == ["column 1", "Text", "text", "Text (4)"]
+
+
+def test_a_broken_workbook_is_refused(tmp_path: Path) -> None:
+    pytest.importorskip("openpyxl")
+    path = tmp_path / "mine.xlsx"
+    path.write_bytes(b"PK not a workbook")
+    with pytest.raises(DataError, match="not an Excel workbook"):
+        list(read_table(path, Tally(), ""))

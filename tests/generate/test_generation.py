@@ -1,0 +1,112 @@
+"""generate_dialogues as a notebook calls it: results that show themselves, errors with a cure."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from deadpan import generate_dialogues
+from deadpan.errors import ConfigError, DataError
+from deadpan.generate.estimate import estimate_cost
+from deadpan.generate.generation import generation_status, run_step
+from deadpan.generate.release import write_release
+from deadpan.generate.report import write_report
+from deadpan.storage import read_manifest
+from dialogue_server import sources
+
+SETTINGS = {"key_env": "", "price": [1.0, 2.0]}
+
+
+@pytest.fixture
+def call(tmp_path, server):
+    """Return `generate_dialogues` with a model on loopback."""
+    path = tmp_path / "mine.jsonl"
+    path.write_text(sources(8), encoding="utf-8")
+
+    def generate(**changes):
+        given = {"model": "writer-1", "base_url": server.url, "model_settings": SETTINGS, **changes}
+        return generate_dialogues(path, out=tmp_path / "out", **given)
+
+    return generate
+
+
+def test_a_run_from_python(call, tmp_path):
+    seen = []
+    result = call(n=5, progress=lambda what, done, total: seen.append((what.split(",")[0], done, total)))
+    assert result.read == 5 == result.kept + result.dropped
+    assert repr(result) == f"GenerationResult({str(tmp_path / 'out')!r}, {result.kept} of 5 dialogues kept)"
+    assert len(list(result.examples())) == result.kept
+    assert "read 5 = kept" in str(result) and "<table" in result._repr_html_()
+    assert all(len(line) <= 80 for line in str(result).splitlines() if str(tmp_path) not in line)
+    assert read_manifest(tmp_path / "out").counts == result.counts()
+    assert result.report.is_file() and result.spent > 0
+    assert {("situation", 5, 5), ("dialogue", 5, 5)} <= set(seen)
+
+
+def test_it_works_in_a_running_event_loop(call):
+    async def notebook():
+        return call(n=2)
+
+    assert asyncio.run(notebook()).read == 2
+
+
+def test_a_second_run_needs_resume(call):
+    call(n=2)
+    with pytest.raises(ConfigError, match="holds a run already"):
+        call(n=2)
+    assert call(n=2, resume=True).read == 2
+
+
+def test_tables_of_a_plan_are_keywords(call):
+    result = call(n=3, with_contrast=True, filter={"abnormal": False}, source={"max_turns": 4})
+    steps = {step.step: step for step in result.steps}
+    assert steps["abnormal"].calls == 0 and steps["contrast"].calls == 3
+    assert {example.label for example in result.examples()} == {True, False}
+
+
+def test_wrong_arguments_say_the_cure(call):
+    with pytest.raises(ConfigError, match="did you mean 'dialogue'"):
+        call(dialog={"temperature": 1})
+    with pytest.raises(ConfigError, match="unknown language 'kr'"):
+        call(language="kr")
+    with pytest.raises(ConfigError, match="unknown step 'situations'"):
+        run_step("plan.toml", "situations")
+
+
+def test_estimate_status_and_report_are_results(plan_of, server, tmp_path):
+    plan = plan_of(4)
+    found = estimate_cost(plan)
+    assert server.asked == [] and "4 dialogues: about" in str(found) and found.as_dict()["dialogues"] == 4
+    with pytest.raises(DataError, match="no finished step"):
+        generation_status(plan)
+    assert run_step(plan, "source").as_dict()["kept"] == 4
+    status = generation_status(plan)
+    assert status.waiting[0] == "situation" and "not run yet: situation, politeness" in str(status)
+    with pytest.raises(DataError, match="no dialogues there yet"):
+        write_report(plan)
+
+
+def test_contrast_that_nobody_judged_is_not_called_judged(call, tmp_path):
+    """With people's answers for the sarcastic responses only, the card says who labelled the rest."""
+    from deadpan.formats.export import write_export
+    from deadpan.generate.people.annotate import apply_people
+    from deadpan.generate.plan import GenerationPlan
+    from deadpan.records import Judgment
+
+    result = call(with_contrast=True)
+    plan = GenerationPlan(out=tmp_path / "out", with_contrast=True)
+    answers = {"response": "sarcasm", "context": "normal", "explanation": "normal"}
+    ids = [example.id for example in result.examples() if example.label]
+    judgments = [
+        Judgment(id, "p", q, a, 1.0, "2026-01-01T00:00:00Z") for id in ids for q, a in answers.items()
+    ]
+    write_export(tmp_path / "answers", judgments, [])
+    apply_people(plan, tmp_path / "answers")
+    released = write_release(plan, tmp_path / "release")
+    n = len(ids)
+    assert (released.statistics.dialogues, released.statistics.judged) == (2 * n, n)
+    card = (tmp_path / "release" / "README.md").read_text("utf-8")
+    assert f"{n} judged by people and {n} sincere contrast responses labelled as the model was asked" in card
+    assert f"No person has judged the {n} sincere contrast responses" in card
+    assert "is sarcastic or not, judged by people." not in card

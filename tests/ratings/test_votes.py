@@ -1,0 +1,70 @@
+"""Votes of people beside what authors meant."""
+
+from __future__ import annotations
+
+import pytest
+
+from deadpan import perceive
+from deadpan.errors import DeadpanError
+from deadpan.ratings.votes import heard, read_votes, with_votes
+from deadpan.records import Example, Label, Turn
+from deadpan.storage import write_records
+
+
+def texts(n: int = 60) -> list[Example]:
+    """Authors are heard by four of five where they are sarcastic, and by one of five otherwise."""
+    return [
+        Example(
+            str(i),
+            Turn("", f"text {i}"),
+            label=i % 2 == 0,
+            label_kind="author",
+            meta={"votes": 4 if i % 2 == 0 else 1, "voters": 5},
+        )
+        for i in range(n)
+    ]
+
+
+def test_what_was_meant_is_heard():
+    found = perceive(texts())
+    assert found.heard["sarcastically"].value == pytest.approx(0.8)
+    assert found.majority["sincerely"].value == 0
+    assert found.by_votes[4].value == 1.0
+    assert found.by_votes[1].value == 0.0
+    assert "hear sarcasm" in found.summary().text()
+    assert "<svg" in found.figure().svg()
+
+
+def test_nothing_is_heard_where_votes_are_random():
+    rows = [
+        Example(
+            str(i),
+            Turn("", "t"),
+            label=i % 2 == 0,
+            label_kind="author",
+            meta={"votes": (i // 2) % 6, "voters": 5},
+        )
+        for i in range(120)
+    ]
+    found = perceive(rows)
+    assert found.heard["sarcastically"].value == pytest.approx(found.heard["sincerely"].value)
+    assert all(share.low < 0.5 < share.high for share in found.by_votes.values())
+
+
+def test_votes_of_a_study_are_added_and_the_label_stays_the_authors(tmp_path):
+    rows = [
+        Example("a", Turn("", "x"), label=True, label_kind="author"),
+        Example("b", Turn("", "y"), label=False),
+    ]
+    labels = [Label("a", "sarcastic", "yes", {"yes": 0.6, "no": 0.4}, 5, "majority")]
+    write_records(tmp_path / "labels.jsonl", labels, Label)
+    one, other = read_votes(rows, tmp_path)
+    assert (heard(one).votes, heard(one).voters, one.label) == (3, 5, True)
+    assert heard(other) is None
+
+
+def test_bad_input_is_one_line():
+    with pytest.raises(DeadpanError, match="both votes and the author's own label"):
+        perceive([Example("a", Turn("", "x"))])
+    with pytest.raises(DeadpanError, match="no label is about any"):
+        with_votes([Example("a", Turn("", "x"))], [])

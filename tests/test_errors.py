@@ -1,0 +1,30 @@
+"""Messages that quote damaged input stay readable."""
+
+from __future__ import annotations
+
+import pytest
+
+from deadpan.errors import LONGEST_MESSAGE, LONGEST_WORD, DataError, MissingExtra, need
+
+
+def test_a_long_quoted_word_is_cut_in_its_middle():
+    told = str(DataError(f"items.jsonl:2: unknown field '{'a' * 3000}z': see `deadpan bench schema`"))
+    assert told.startswith("items.jsonl:2: unknown field 'aaa")
+    assert told.endswith("z': see `deadpan bench schema`") and "…" in told
+    assert max(map(len, told.split())) == LONGEST_WORD
+
+
+def test_a_long_message_keeps_its_beginning_and_its_cure():
+    told = str(DataError("row 1: not a label " + "so it is " * 900 + "; write 0 or 1"))
+    assert len(told) == LONGEST_MESSAGE
+    assert told.startswith("row 1: not a label") and told.endswith("; write 0 or 1")
+
+
+@pytest.mark.parametrize("length", [1, LONGEST_WORD])
+def test_a_message_of_usual_length_is_left_alone(length):
+    assert str(DataError("x" * length)) == "x" * length
+
+
+def test_a_missing_library_names_the_extra():
+    with pytest.raises(MissingExtra, match=r"pip install 'deadpan\[excel\]'"):
+        need("no_such_library_at_all", "excel")

@@ -1,0 +1,19 @@
+"""The first stop judges the visitor's own sentence, whatever it holds."""
+
+from __future__ import annotations
+
+import pytest
+
+from deadpan.page import Page
+from deadpan.tour.guide import Guide
+from deadpan.tour.sentence import SENTENCE, stop
+
+
+@pytest.mark.parametrize("text", ["", '<b>Great</b>, another "Monday"', "와, 또 야근이네."])
+def test_the_sentence_is_shown_with_reasons_and_limits(tmp_path, text):
+    guide = Guide(Page("Tour"), tmp_path, text=text)
+    stop(guide)
+    page = guide.page.html()
+    assert "What it cannot know" in page and "<b>Great" not in page
+    assert (text or SENTENCE)[:40] in guide.finding
+    assert (tmp_path / guide.artefacts[0].href).is_file()
