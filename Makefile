@@ -2,7 +2,7 @@
 .PHONY: help tour test check bench docs audit setup setup-test clean
 .DEFAULT_GOAL := help
 BIN := .venv/bin
-# Two at a time; the tests of one file share their servers, so they stay together.
+# Two workers; the tests of one file share their servers, so they stay together.
 TWO := -n 2 --dist loadfile
 
 help:
@@ -10,26 +10,26 @@ help:
 	@echo "make test   run everything: lint, types, all tests (installs what it needs)"
 	@echo "make check  lint, types and the fast tests of what you changed, for daily work"
 	@echo "make bench  the benchmarks, each printing a ratio to its peer or limit"
-	@echo "make docs   write the generated pages anew"
+	@echo "make docs   regenerate the reference and build the site into build/docs, offline"
 	@echo "make audit  look for known faults in the pinned dependencies"
 
 setup:
-	@tools/setup.sh tour plots,llm,studio 2000
+	@tools/setup.sh tour plots,llm,studio,serve 2000
 
 setup-test:
 	@tools/system.sh
 	@tools/setup.sh test test 6000
 
 tour: setup
-	@for model in wordllama-256 smollm2-135m; do \
-	  $(BIN)/deadpan models pull $$model >/dev/null || echo "without the embedded $$model"; done
+	@$(BIN)/deadpan models pull wordllama-256 >/dev/null || echo "without the vectors wordllama-256"
 	@$(BIN)/deadpan tour
 
 test: setup-test
 	@$(BIN)/deadpan models pull all
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 	@$(BIN)/mypy
-	@$(BIN)/python -m pytest $(TWO) --durations=10
+	@$(BIN)/python -m pytest $(TWO) --durations=10 --cov --cov-report= || tools/again.sh
+	@$(BIN)/python tools/covered.py
 
 check: setup-test
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
@@ -41,6 +41,7 @@ bench: setup-test
 
 docs: setup-test
 	@$(BIN)/python tools/reference.py
+	@$(BIN)/python -m mkdocs build --strict --quiet && echo "build/docs/index.html"
 
 audit:
 	@tools/audit.sh

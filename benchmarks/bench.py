@@ -1,10 +1,10 @@
-"""What asking costs: `deadpan bench run` beside plain Inspect and a bare asyncio loop, on a server that answers at once.
+"""Overhead per request of `deadpan bench run`, plain Inspect and a bare asyncio loop, on a server that answers at once.
 
     python benchmarks/bench.py [calls]
 
-Each contender runs in a process of its own against the same server, three times in turn; the best of the
-three counts, since the machine may be shared. Seconds of processor time are the client's alone, imports
-left out. The limit: ours takes at most 1.1 times the processor time of plain Inspect a call.
+Each contender runs in its own process against the same server, three times in turn; the best of the three
+counts, since the machine may be shared. Processor time is that of the client alone, without imports. The
+limit: at most 1.1 times the processor time of plain Inspect per request.
 """
 
 from __future__ import annotations
@@ -58,10 +58,11 @@ async def serve() -> None:
 
 
 def ours(url: str, calls: int) -> Callable[[], int]:
-    from deadpan.bench.folder import read_run
-    from deadpan.bench.providers import Sampling, connect
-    from deadpan.bench.run import Job, run_models
-    from deadpan.bench.sets import open_set
+    from deadpan.bench.items.sets import open_set
+    from deadpan.bench.runs.folder import read_run
+    from deadpan.bench.runs.providers import Sampling, connect
+    from deadpan.bench.runs.run import run_models
+    from deadpan.bench.runs.settings import RunSettings
 
     items = open_set("public")
     runs = -(-calls // len(items.items))
@@ -70,7 +71,7 @@ def ours(url: str, calls: int) -> Callable[[], int]:
 
     def work() -> int:
         with tempfile.TemporaryDirectory() as out:
-            [(folder, _)] = run_models(["echo"], Job(items, runs=runs, sampling=sampling), Path(out))
+            [(folder, _)] = run_models(["echo"], RunSettings(items, runs=runs, sampling=sampling), Path(out))
             return sum(row.prediction == "C" for row in read_run(folder).rows)
 
     return work
@@ -83,8 +84,8 @@ def plain_inspect(url: str, calls: int) -> Callable[[], int]:
     from inspect_ai.scorer import match
     from inspect_ai.solver import generate
 
-    from deadpan.bench.prompts import render_prompt
-    from deadpan.bench.sets import open_set
+    from deadpan.bench.items.prompts import render_prompt
+    from deadpan.bench.items.sets import open_set
 
     items = open_set("public").items
     samples = [Sample(input=render_prompt(item, range(6)), target="C", id=item.id) for item in items]
@@ -106,8 +107,8 @@ def inspect_model(url: str, calls: int) -> Callable[[], int]:
     """Inspect's model without its evaluation: no samples, no log, no scores. The stricter comparison."""
     from inspect_ai.model import GenerateConfig, get_model
 
-    from deadpan.bench.prompts import render_prompt
-    from deadpan.bench.sets import open_set
+    from deadpan.bench.items.prompts import render_prompt
+    from deadpan.bench.items.sets import open_set
 
     items = open_set("public").items
     prompts = [render_prompt(item, range(6)) for item in items] * -(-calls // len(items))
@@ -130,8 +131,8 @@ def inspect_model(url: str, calls: int) -> Callable[[], int]:
 def bare(url: str, calls: int) -> Callable[[], int]:
     from openai import AsyncOpenAI
 
-    from deadpan.bench.prompts import render_prompt
-    from deadpan.bench.sets import open_set
+    from deadpan.bench.items.prompts import render_prompt
+    from deadpan.bench.items.sets import open_set
 
     items = open_set("public").items
     prompts = [render_prompt(item, range(6)) for item in items] * -(-calls // len(items))
@@ -191,9 +192,9 @@ def main(calls: int) -> int:
         server.kill()
         server.wait()
         server.stdout.close()
-    print(f"{'':20} {'CPU ms a call':>14} {'calls/s':>9}")
+    print(f"{'':20} {'CPU ms per call':>15} {'calls/s':>9}")
     for name, (cpu, wall) in best.items():
-        print(f"{name:20} {cpu:14.2f} {1 / wall:9.0f}")
+        print(f"{name:20} {cpu:15.2f} {1 / wall:9.0f}")
     ratio = best["deadpan bench run"][0] / best["plain Inspect"][0]
     print(f"ratio: {ratio:.2f} of plain Inspect (limit {LIMIT}), ", end="")
     others = [

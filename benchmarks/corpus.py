@@ -1,9 +1,12 @@
-"""The corpus engine against decompression alone, against a plain Python reader, at several sizes, and killed.
+"""The corpus engine compared with decompression alone, at several sizes, and without each of its tricks.
 
-    python benchmarks/corpus.py                     # everything, on 2.5 M synthesized comments
-    python benchmarks/corpus.py --parts ingest build --comments 1000000
+    python benchmarks/corpus.py                                # speed and sizes, 2.5 million comments
+    python benchmarks/corpus.py --comments 400000 --runs 3     # the same, smaller
+    python benchmarks/corpus.py --parts tricks --runs 3        # what each trick saves
+    python benchmarks/corpus.py --parts driver                 # memory of the driver of a Spark cluster
+    python benchmarks/corpus.py --parts steps peer             # bytes per core second; a plain Python reader
 
-Compare the rows of one run with each other only: what counts is the ratio.
+Only compare numbers of the same run: the ratio is what counts. Dumps are synthetic, and made when missing.
 """
 
 from __future__ import annotations
@@ -13,11 +16,9 @@ import json
 import math
 import multiprocessing
 import os
-import random
 import re
 import resource
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -27,16 +28,16 @@ from typing import Any
 SOURCE = Path(__file__).parents[1] / "src"
 sys.path.insert(0, str(SOURCE))
 
-from deadpan.corpus.synthesize import synthesize  # noqa: E402
+from deadpan.corpus.synthesize import synthesize_dumps  # noqa: E402
 
-PARTS = ("ingest", "build", "peer", "curve", "kill")
+PARTS = ("bars", "curve", "steps", "tricks", "peer", "driver")
+STEPS = ("ingest", "label", "threads", "benchmark")
 CHILD = """
 import json, resource, sys, time
-from pathlib import Path
-from deadpan.corpus.build import Build, BuildOptions
-from deadpan.corpus.settings import Settings
+exec(sys.argv[6])
+from deadpan.corpus import run_step
 began = time.perf_counter()
-Build(Path(sys.argv[2]), Settings(), BuildOptions(memory=sys.argv[4])).run([sys.argv[1]], until=sys.argv[3])
+run_step(sys.argv[3], sys.argv[1], sys.argv[2], memory=sys.argv[4], workers=int(sys.argv[5]))
 own, others = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 print(json.dumps({
     "seconds": time.perf_counter() - began,
@@ -50,17 +51,21 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(SOURCE)}
 
 
-def build(dumps: Path, out: Path, until: str, memory: str) -> dict[str, float]:
-    """One build in a process of its own, from nothing."""
-    shutil.rmtree(out, ignore_errors=True)
-    command = [sys.executable, "-c", CHILD, str(dumps), str(out), until, memory]
-    done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True)
-    found: dict[str, float] = json.loads(done.stdout)
-    return found
+def build(
+    dumps: Path, out: Path, until: str, memory: str, workers: int = 1, change: str = "", fresh: bool = True
+) -> dict[str, float]:
+    """Run one build in its own process: from scratch, or from the steps that are done."""
+    if fresh:
+        shutil.rmtree(out, ignore_errors=True)
+    command = [sys.executable, "-c", CHILD, str(dumps), str(out), until, memory, str(workers), change]
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    measured: dict[str, float] = json.loads(done.stdout)
+    return measured
 
 
 def decompress(dumps: Path) -> dict[str, float]:
-    """zstd alone, one process, file after file."""
+    """Run zstd alone, in one process, file after file."""
     began, cpu, mib = time.perf_counter(), 0.0, 0.0
     for path in sorted(dumps.glob("R*.zst")):
         command = ["zstd", "-dcq", "--long=31", str(path)]
@@ -72,26 +77,129 @@ def decompress(dumps: Path) -> dict[str, float]:
     return {"seconds": time.perf_counter() - began, "cpu": cpu, "mib": mib}
 
 
-def against_decompression(dumps: Path, work: Path, until: str, memory: str, runs: int) -> tuple[float, float]:
-    """The share of decompression's speed, the two taken in turns; medians, by the clock and by CPU time.
+def median(values: list[float]) -> float:
+    return sorted(values)[len(values) // 2]
 
-    On a machine that others use too the clock says little: a build wants all cores, zstd only one. By CPU
-    time is what the clock would say if the cores were free and the build kept them busy.
+
+BARS = {"ingest": ("ingest against zstd", 0.45), "build": ("whole build against zstd", 0.22),
+        "one": ("two ingest workers against one, one thread each", 1.7)}  # fmt: skip
+ONE_THREAD = "import deadpan.corpus.ingest.read as read; read.read_threads = lambda at_once: 1"
+"""One worker uses all cores by default, so only then do two workers have twice the cores of one."""
+
+
+def bars(dumps: Path, work: Path, memory: str, runs: int) -> dict[str, float]:
+    """Print the three ratios of speed, measured in turns, medians by the clock and by processor time.
+
+    The ratio by processor time is the processor seconds of zstd over those of the build, decoder included,
+    not divided by the number of cores. On a busy machine the clock says little.
     """
-    cores = os.cpu_count() or 1
-    clock, work_done = [], []
+    rounds = []
     decompress(dumps)
+    for number in range(runs):
+        found = {
+            "zstd": decompress(dumps),
+            "ingest": build(dumps, work / "out", "ingest", memory),
+            "one": build(dumps, work / "out", "ingest", memory, change=ONE_THREAD),
+            "two": build(dumps, work / "out", "ingest", memory, workers=2, change=ONE_THREAD),
+            "build": build(dumps, work / "out", "benchmark", memory),
+            "again": decompress(dumps),
+        }
+        rounds.append(found)
+        shown = "; ".join(
+            f"{name} {one['seconds']:.2f} s ({one['cpu']:.2f} s of CPU, {one['mib']:,.0f} MiB)"
+            for name, one in found.items()
+        )
+        print(f"  round {number + 1}, load {os.getloadavg()[0]:.1f}: {shown}", flush=True)
+
+    def ratios(name: str, unit: str) -> list[float]:
+        if name == "one":
+            return [one["one"][unit] / one["two"][unit] for one in rounds]
+        return [(one["zstd"][unit] + one["again"][unit]) / 2 / one[name][unit] for one in rounds]
+
+    for name, (what, target) in BARS.items():
+        clock, cpu = (ratios(name, unit) for unit in ("seconds", "cpu"))
+        verdict = "met" if median(clock) >= target else "MISSED"
+        print(f"  {what}: {median(clock):.2f} by the clock [{min(clock):.2f}, {max(clock):.2f}], "
+              f"{median(cpu):.2f} by CPU time; bar by the clock {target}: {verdict}")  # fmt: skip
+    return {unit: median([one["build"][unit] for one in rounds]) for unit in ("seconds", "cpu", "mib")}
+
+
+# ---------------------------------------------------------------- steps and tricks
+
+
+def raw_bytes(dumps: Path) -> int:
+    """Return the decompressed size of the dumps."""
+    total = 0
+    for path in sorted(dumps.glob("R*.zst")):
+        process = subprocess.Popen(["zstd", "-dcq", "--long=31", str(path)], stdout=subprocess.PIPE)
+        assert process.stdout
+        while block := process.stdout.read(1 << 20):
+            total += len(block)
+        process.wait()
+    return total
+
+
+def steps(dumps: Path, work: Path, memory: str) -> None:
+    """Print the processor seconds of each step, and the raw bytes of dumps per core second."""
+    size = raw_bytes(dumps)
+    shutil.rmtree(work / "out", ignore_errors=True)
+    idle = 0.0
+    for step in STEPS:
+        cpu = build(dumps, work / "out", step, memory, fresh=False)["cpu"]
+        own = cpu - idle
+        # The start of a process and the look at finished steps, which the next step pays again.
+        idle = build(dumps, work / "out", step, memory, fresh=False)["cpu"] if step != STEPS[-1] else 0.0
+        print(f"  {step:10} {own:7.1f} s of CPU: {size / own / 1e6:7.1f} MB of raw dumps per core second")
+    print(f"  raw dumps: {size / 1e6:,.0f} MB")
+
+
+PLAIN_OPTIONS = (
+    "import deadpan.corpus.sql as sql; sql.PARQUET_OPTIONS = sql.PARQUET_OPTIONS.replace({!r}, {!r})"
+)
+TRICKS = {
+    "tests before regular expressions": """
+import deadpan.corpus.ingest.rules as rules
+from deadpan.corpus.sql import literal
+rules._spaced = lambda c: f"regexp_replace({c}, {literal(rules.NOT_PLAIN)}, ' ', 'g')"
+rules._trimmed = lambda t: f"trim({t})"
+rules.unescaped = lambda c: f"replace(replace(replace({c}, '&lt;', '<'), '&gt;', '>'), '&amp;', '&')"
+""",
+    "small limit for dictionaries": PLAIN_OPTIONS.format(", DICTIONARY_SIZE_LIMIT 1000", ""),
+    "working tables without compression": PLAIN_OPTIONS.format("uncompressed", "snappy"),
+    "allocator that keeps its memory": "import os; os.environ['DUCKDB_JE_MALLOC_CONF'] = ''",
+    "next part decompressed ahead": """
+import deadpan.corpus.ingest.read as read
+class Now:
+    def __init__(self, count): pass
+    def __enter__(self): return self
+    def __exit__(self, *failure): pass
+    def submit(self, work, *arguments):
+        class Later:
+            def result(self): return work(*arguments)
+        return Later()
+read.ThreadPoolExecutor = Now
+""",
+    "files put together in parallel": "import deadpan.corpus.publish.outputs as o; o.os = type('os', (), {'cpu_count': lambda: 1})",
+}
+
+
+def tricks(dumps: Path, work: Path, memory: str, runs: int, until: str) -> None:
+    """Print what a build takes without each trick, over one with all of them, measured in turns."""
+    clock: dict[str, list[float]] = {name: [] for name in TRICKS}
+    cpu: dict[str, list[float]] = {name: [] for name in TRICKS}
     for _ in range(runs):
-        before = decompress(dumps)
-        found = build(dumps, work / "out", until, memory)
-        after = decompress(dumps)
-        plain = {name: (before[name] + after[name]) / 2 for name in before}
-        clock.append(plain["seconds"] / found["seconds"])
-        work_done.append(plain["cpu"] / (found["cpu"] / cores))
-        print(f"  zstd {plain['seconds']:6.2f} s ({plain['cpu']:5.2f} s of CPU, {plain['mib']:,.0f} MiB), "
-              f"{until} {found['seconds']:6.2f} s ({found['cpu']:5.2f} s of CPU, {found['mib']:,.0f} MiB); "
-              f"load {os.getloadavg()[0]:.1f}")  # fmt: skip
-    return sorted(clock)[runs // 2], sorted(work_done)[runs // 2]
+        before = build(dumps, work / "out", until, memory)
+        without = {
+            name: build(dumps, work / "out", until, memory, change=one) for name, one in TRICKS.items()
+        }
+        after = build(dumps, work / "out", until, memory)
+        for name, one in without.items():
+            clock[name].append(2 * one["seconds"] / (before["seconds"] + after["seconds"]) - 1)
+            cpu[name].append(2 * one["cpu"] / (before["cpu"] + after["cpu"]) - 1)
+    for name in TRICKS:
+        gain = max(median(clock[name]), median(cpu[name]))
+        print(f"  {name}: without it {median(cpu[name]):+.1%} of CPU, {median(clock[name]):+.1%} by the clock: "
+              f"{'keep' if gain >= 0.05 else 'REMOVE (below 5 %)'}", flush=True)  # fmt: skip
 
 
 # ---------------------------------------------------------------- a plain reader
@@ -102,7 +210,7 @@ _SPACE = re.compile(r"\s+")
 
 
 def read_plainly(path: str) -> tuple[int, int]:
-    """The same filters with orjson, line by line; it need not even write what it found."""
+    """Apply the same filters with orjson, line by line, without writing the result."""
     import orjson
 
     decoder = subprocess.Popen(["zstd", "-dcq", "--long=31", path], stdout=subprocess.PIPE)
@@ -130,7 +238,7 @@ def read_plainly(path: str) -> tuple[int, int]:
 
 
 def peer(dumps: Path) -> dict[str, float]:
-    """The plain reader, as many processes as cores."""
+    """Run the plain reader in one process per core."""
     paths = [str(path) for path in sorted(dumps.glob("R*.zst"))]
     began, used = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     with multiprocessing.get_context("spawn").Pool(min(len(paths), os.cpu_count() or 1)) as pool:
@@ -145,117 +253,123 @@ def peer(dumps: Path) -> dict[str, float]:
 # ---------------------------------------------------------------- sizes
 
 
-def curve(work: Path, comments: int, memory: str) -> None:
-    """Memory and time at 1x, 4x and 16x, and the exponent of time."""
+def synthetic(work: Path, comments: int) -> Path:
+    dumps = work / f"dumps-{comments}"
+    if not dumps.is_dir():
+        made = dumps.with_name(f".{dumps.name}")
+        shutil.rmtree(made, ignore_errors=True)
+        synthesize_dumps(made, months=2, comments=comments, level=9)
+        made.rename(dumps)
+    return dumps
+
+
+def curve(work: Path, comments: int, memory: str, largest: dict[str, float] | None) -> None:
+    """Print time and memory at 1x, 4x and 16x; `comments` is 16x, which `bars` may have measured."""
     points = []
-    for times in (1, 4, 16):
-        dumps = work / f"dumps-{times}x"
-        if not dumps.is_dir():
-            synthesize(dumps, months=2, comments=comments * times)
-        found = build(dumps, work / "out", "benchmark", memory)
-        points.append((comments * times, found))
-        print(f"  {comments * times:>11,} comments: {found['seconds']:7.1f} s, {found['cpu']:7.1f} s of CPU, "
-              f"{found['mib']:6,.0f} MiB")  # fmt: skip
-    for name in ("seconds", "cpu"):
+    for share in (16, 4, 1):
+        measured = largest if share == 1 else None
+        measured = measured or build(synthetic(work, comments // share), work / "out", "benchmark", memory)
+        points.append((comments // share, measured))
+        print(f"  {comments // share:>11,} comments: {measured['seconds']:7.1f} s, {measured['cpu']:7.1f} s of CPU, "
+              f"{measured['mib']:6,.0f} MiB", flush=True)  # fmt: skip
+    for name in ("seconds", "cpu", "mib"):
         (small, one), (large, other) = points[1], points[2]
         exponent = math.log(other[name] / one[name]) / math.log(large / small)
-        print(f"  {name} grow with comments to the power of {exponent:.2f} (4x to 16x)")
+        print(f"  {name}: grows with comments to the power of {exponent:.2f} (4x to 16x)")
 
 
-# ---------------------------------------------------------------- kill -9
+# ---------------------------------------------------------------- the driver of a cluster
+
+DRIVER = """
+import json, re, sys
+from pathlib import Path
+from deadpan.corpus import build_corpus
+from deadpan.corpus.engines.spark import SparkEngine
+
+def peak(pid):
+    return int(re.search(r"VmHWM:\\s+(\\d+)", Path(f"/proc/{pid}/status").read_text())[1]) / 1024
+
+found, rows = {}, [0]
+close, collect = SparkEngine.close, SparkEngine.collect
+
+def counted(engine, frame):
+    table = collect(engine, frame)
+    rows.append(len(table))
+    return table
+
+def closing(engine):
+    context = engine.session.sparkContext
+    beans = context._jvm.java.lang.management.ManagementFactory
+    context._jvm.java.lang.System.gc()
+    heap = beans.getMemoryMXBean().getHeapMemoryUsage().getUsed() / 2**20
+    found.update(heap=heap, java=peak(context._gateway.proc.pid), python=peak("self"), rows=max(rows))
+    close(engine)
+
+SparkEngine.close, SparkEngine.collect = closing, counted
+build_corpus(sys.argv[1], sys.argv[2], memory="600MB", engine="spark", spark_master=sys.argv[3])
+print(json.dumps(found))
+"""
 
 
-def hashes(out: Path) -> dict[str, str]:
-    from deadpan.storage import digest
+def driver(work: Path, comments: int) -> None:
+    """Print the memory of the driver of a standalone cluster at 1x, 4x and 16x; its heap may grow to 1 GiB."""
+    sys.path.insert(0, str(SOURCE.parent / "tests"))
+    from contracts.spark_cluster import cluster, quick_java
 
-    return {
-        p.relative_to(out).as_posix(): digest(p)
-        for p in sorted(out.rglob("*"))
-        if p.is_file() and ".work" not in p.parts
-    }
-
-
-def kill(work: Path, times: int, memory: str) -> None:
-    """Killed at random moments; each time the next run must end with the bytes of an unbroken one."""
-    dumps = work / "dumps-kill"
-    if not dumps.is_dir():
-        synthesize(dumps, months=2, comments=200_000)
-    seconds = build(dumps, work / "whole", "benchmark", memory)["seconds"]
-    expected = hashes(work / "whole")
-    listing = {p.relative_to(work / "whole").as_posix() for p in (work / "whole").rglob("*")}
-    chance, steps = random.Random(0), list[str]()
-    while len(steps) < times:
-        shutil.rmtree(work / "killed", ignore_errors=True)
-        command = [sys.executable, "-c", CHILD, str(dumps), str(work / "killed"), "benchmark", memory]
-        run = subprocess.Popen(
-            command, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        try:
-            run.wait(timeout=seconds * chance.uniform(0.1, 1.0))
-            continue  # it was done before its time came
-        except subprocess.TimeoutExpired:
-            run.send_signal(signal.SIGKILL)
-            run.wait()
-            steps.append(where(work / "killed"))
-        again = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
-        assert again.returncode == 0, again.stderr
-        assert hashes(work / "killed") == expected, "other bytes than an unbroken run"
-        found = {p.relative_to(work / "killed").as_posix() for p in (work / "killed").rglob("*")}
-        assert found == listing, f"files left over or missing: {sorted(found ^ listing)[:5]}"
-    print(
-        f"  killed {times} times ({', '.join(f'{s} {steps.count(s)}' for s in sorted(set(steps)))}): same bytes, nothing left"
-    )
-
-
-def where(out: Path) -> str:
-    """The step a run was in when it was killed, from what it left."""
-    work = out / ".work"
-    if (out / "raw").is_dir() and not (out / "manifest.json").is_file():
-        return "rename"
-    if (out / "manifest.json").is_file():
-        return "after the manifest"
-    for name, step in (
-        (".fresh", "benchmark"),
-        ("threads-*", "threads"),
-        (".threads-*", "threads"),
-        ("authors-*", "label"),
-    ):
-        if list(work.glob(name)):
-            return step
-    return "ingest"
+    os.environ.update(quick_java(work / "conf"))
+    for times in (1, 4, 16):
+        dumps, out = synthetic(work, comments * times), work / "driver"
+        shutil.rmtree(out, ignore_errors=True)
+        shutil.rmtree(work / "cluster", ignore_errors=True)
+        with cluster(work / "cluster", workers=2) as made:
+            command = [sys.executable, "-c", DRIVER, str(dumps), str(out), made.url]
+            done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        one = json.loads(done.stdout.splitlines()[-1])
+        print(f"  {comments * times:>9,} comments: heap in use at the end {one['heap']:,.0f} MiB, peak of Java "
+              f"{one['java']:,.0f} MiB, of Python {one['python']:,.0f} MiB; largest table collected {one['rows']} rows",
+              flush=True)  # fmt: skip
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
-    parser.add_argument("--comments", type=int, default=2_500_000)
-    parser.add_argument("--curve-comments", type=int, default=250_000, help="the size called 1x")
-    parser.add_argument("--kills", type=int, default=20)
-    parser.add_argument("--runs", type=int, default=3)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=["bars", "curve"])
+    parser.add_argument("--comments", type=int, default=2_500_000, help="comments of the dumps, and of 16x")
+    parser.add_argument("--driver-comments", type=int, default=5_000, help="comments at 1x, for the driver")
+    parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--memory", default="2GB")
+    parser.add_argument("--until", choices=STEPS, default=STEPS[-1], help="last step, for the tricks")
     parser.add_argument("--work", type=Path, default=Path("benchmarks") / ".corpus")
     options: Any = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
-    dumps = options.work / f"dumps-{options.comments}"
-    if {"ingest", "build", "peer"} & set(options.parts) and not dumps.is_dir():
-        synthesize(dumps, months=2, comments=options.comments, level=9)
-    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores at the start")
-    for part in options.parts:
-        print(part)
-        if part in ("ingest", "build"):
-            until = "ingest" if part == "ingest" else "benchmark"
-            clock, cpu = against_decompression(dumps, options.work, until, options.memory, options.runs)
-            wanted = "0.40" if part == "ingest" else "0.25"
-            print(f"  {part}: {clock:.2f}x of zstd by the clock, {cpu:.2f}x by CPU time (wanted: {wanted})")
-        elif part == "peer":
-            plain, found = peer(dumps), build(dumps, options.work / "out", "ingest", options.memory)
-            print(f"  orjson {plain['seconds']:.1f} s ({plain['cpu']:.1f} s of CPU), ingest {found['seconds']:.1f} s "
-                  f"({found['cpu']:.1f} s of CPU): {plain['seconds'] / found['seconds']:.1f}x by the clock, "
-                  f"{plain['cpu'] / found['cpu']:.1f}x by CPU time (wanted: 2)")  # fmt: skip
+    whole = None
+    for part in PARTS:
+        if part not in options.parts:
+            continue
+        if part == "driver":
+            print(f"driver, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores", flush=True)
+            driver(options.work, options.driver_comments)
+            continue
+        dumps = synthetic(options.work, options.comments)
+        print(
+            f"{part}, {options.comments:,} comments, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores",
+            flush=True,
+        )
+        if part == "bars":
+            whole = bars(dumps, options.work, options.memory, options.runs)
         elif part == "curve":
-            curve(options.work, options.curve_comments, options.memory)
+            curve(options.work, options.comments, options.memory, whole)
+        elif part == "steps":
+            steps(dumps, options.work, options.memory)
+        elif part == "tricks":
+            tricks(dumps, options.work, options.memory, options.runs, options.until)
         else:
-            kill(options.work, options.kills, options.memory)
+            plain, measured = peer(dumps), build(dumps, options.work / "out", "ingest", options.memory)
+            print(f"  orjson {plain['seconds']:.1f} s ({plain['cpu']:.1f} s of CPU), ingest {measured['seconds']:.1f} s "
+                  f"({measured['cpu']:.1f} s of CPU): {plain['seconds'] / measured['seconds']:.1f}x by the clock, "
+                  f"{plain['cpu'] / measured['cpu']:.1f}x by CPU time (target: 2)")  # fmt: skip
 
 
 if __name__ == "__main__":

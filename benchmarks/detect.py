@@ -86,7 +86,7 @@ class Cost:
 
 
 def run(command: list[str], stdout: Path | None = None) -> Cost:
-    """What a command costs."""
+    """Run a command and return its cost."""
     code = (
         "import resource, subprocess, sys, time\n"
         "started = time.perf_counter()\n"
@@ -105,10 +105,9 @@ def run(command: list[str], stdout: Path | None = None) -> Cost:
     return Cost(*map(float, done.stderr.split()[-3:]))
 
 
-def accuracy(said: Path, truth: list[dict[str, object]]) -> float:
-    answers = {
-        row["id"]: row["label"] for row in map(json.loads, said.read_text(encoding="utf-8").splitlines())
-    }
+def accuracy(predictions: Path, truth: list[dict[str, object]]) -> float:
+    lines = map(json.loads, predictions.read_text(encoding="utf-8").splitlines())
+    answers = {row.get("example_id", row.get("id")): row["label"] for row in lines}
     return sum(answers[row["id"]] == row["label"] for row in truth) / len(truth)
 
 
@@ -131,7 +130,7 @@ def main() -> None:
         peer.write_text(PEER)
         for file, lines in (("train.jsonl", train), ("held.jsonl", held), ("many.jsonl", many)):
             write(folder / file, lines)
-        ours = run([*deadpan, "train", "--data", str(folder / "train.jsonl"), "--out", str(folder / "ours")])
+        ours = run([*deadpan, "train", str(folder / "train.jsonl"), "--out", str(folder / "ours")])
         print(f"train {len(train):,} texts: {ours} (bars 90 s, 2,000 MB)", flush=True)
         theirs = run(
             [sys.executable, str(peer), "train", str(folder / "peer.bin"), str(folder / "train.jsonl")]
@@ -143,7 +142,7 @@ def main() -> None:
         for _ in range(3):  # in turns, so that a busy minute hits both
             costs["ours"].append(run([*predict, str(folder / "many.jsonl")]))
             costs["peer"].append(run([*peer_predict, str(folder / "many.jsonl")]))
-        best = {who: min(found) for who, found in costs.items()}
+        best = {who: min(runs) for who, runs in costs.items()}
         rate = {who: len(many) / cost.wall for who, cost in best.items()}
         print(f"predict {len(many):,} texts with start-up: {rate['ours']:,.0f} texts/s; {best['ours']}")
         print(f"  scikit-learn pipeline: {rate['peer']:,.0f} texts/s; {best['peer']}")

@@ -1,6 +1,6 @@
-"""A whole run against a server without latency, next to the bare openai SDK making the same calls.
+"""A whole run against a server without latency, beside the bare openai SDK making the same calls.
 
-Prints calls a second of both and their ratio (at least 0.7), and the peak memory of runs of growing size.
+Prints calls per second of both and their ratio (at least 0.7), and the peak memory of runs of growing size.
 Both take turns, several times, so that a busy machine slows them alike.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import os
 import resource
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -33,7 +32,7 @@ MOST_GROWTH = 1.25
 
 @contextmanager
 def server() -> Iterator[str]:
-    """The writing server in a process of its own."""
+    """Run the dialogue server in a process of its own."""
     script = ROOT / "tests" / "dialogue_server.py"
     process = subprocess.Popen(
         [sys.executable, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -56,44 +55,43 @@ def write_plan(folder: Path, url: str, count: int) -> Path:
     return path
 
 
-def run_pipeline(plan_path: Path) -> tuple[int, float, float]:
-    """Calls, seconds and CPU seconds of a run from nothing; the answers' cache starts empty too."""
-    from deadpan.generate.plan import read_plan
-    from deadpan.generate.session import open_run
+def run_pipeline(plan_path: Path) -> tuple[Path, int, float, float]:
+    """Return the folder, calls, seconds and CPU seconds of a run with an empty cache of answers.
 
-    plan = read_plan(plan_path)
-    for folder in (plan.out, Path(os.environ["DEADPAN_CACHE"])):
-        shutil.rmtree(folder, ignore_errors=True)
+    Every run has a new folder beside the plan, for its cache too: nothing is removed here.
+    """
+    from deadpan.generate.generation import open_run
+    from deadpan.generate.plan import open_plan
+
+    fresh = Path(tempfile.mkdtemp(dir=plan_path.parent))
+    os.environ["DEADPAN_CACHE"] = str(fresh / "cache")
+    plan = open_plan(plan_path, fresh / "run")
     began, cpu = time.perf_counter(), time.process_time()
     with open_run(plan) as pipeline:
         pipeline.run_all()
-        calls = pipeline.ledger.calls
-    return calls, time.perf_counter() - began, time.process_time() - cpu
+        calls = len(pipeline.journal)
+    return plan.out, calls, time.perf_counter() - began, time.process_time() - cpu
 
 
-def requests_of(plan_path: Path) -> list[dict[str, Any]]:
-    """The very calls the run made, for the bare SDK."""
-    from deadpan.generate.abnormal import abnormal_messages
-    from deadpan.generate.dialogue import dialogue_messages
-    from deadpan.generate.folder import RunFolder
-    from deadpan.generate.plan import read_plan
-    from deadpan.generate.situation import situation_messages
+def requests_of(plan_path: Path, out: Path) -> list[dict[str, Any]]:
+    """Return the requests a run made, for the bare SDK."""
+    from deadpan.generate.folder import GenerationFolder
+    from deadpan.generate.plan import open_plan
+    from deadpan.generate.steps.asked import ASKED
+    from deadpan.generate.steps.order import step_before
 
-    plan = read_plan(plan_path)
-    run, language = RunFolder(plan.out), plan.open_language()
-    asked = []
-    for step, before, ask in (
-        ("situation", "source", situation_messages),
-        ("dialogue", "politeness", dialogue_messages),
-        ("abnormal", "filter", abnormal_messages),
-    ):
+    plan = open_plan(plan_path, out)
+    run, language = GenerationFolder(plan.out), plan.open_language()
+    requests = []
+    for step in plan.asking:
         sampling = plan.settings(step).sampling()
-        asked += [{"messages": ask(language, draft), **sampling} for draft in run.drafts(before)]
-    return asked
+        drafts = run.drafts(step_before(step))
+        requests += [{"messages": ASKED[step].messages(language, draft), **sampling} for draft in drafts]
+    return requests
 
 
 def run_bare(url: str, requests: list[dict[str, Any]]) -> tuple[int, float, float]:
-    """The same calls with the SDK alone, as many at a time."""
+    """Make the same calls with the SDK alone, as many at a time."""
     from openai import AsyncOpenAI
 
     async def all_of_them() -> None:
@@ -115,17 +113,17 @@ def run_bare(url: str, requests: list[dict[str, Any]]) -> tuple[int, float, floa
 
 def throughput(folder: Path, url: str) -> float:
     plan = write_plan(folder, url, DIALOGUES)
-    run_pipeline(plan)  # imports and connections, not counted
-    requests = requests_of(plan)
+    out, *_ = run_pipeline(plan)  # imports and connections, not counted
+    requests = requests_of(plan, out)
     run_bare(url, requests[:50])
     ratios, cpus = [], []
     for number in range(ROUNDS):
-        calls, seconds, cpu = run_pipeline(plan)
+        _, calls, seconds, cpu = run_pipeline(plan)
         made, bare_seconds, bare_cpu = run_bare(url, requests)
         ratios.append((calls / seconds) / (made / bare_seconds))
         cpus.append((bare_cpu / made) / (cpu / calls))
         print(
-            f"round {number + 1}: run {calls / seconds:6.0f} calls/s ({1000 * cpu / calls:.2f} ms CPU a call), "
+            f"round {number + 1}: run {calls / seconds:6.0f} calls/s ({1000 * cpu / calls:.2f} ms CPU per call), "
             f"bare SDK {made / bare_seconds:6.0f} calls/s ({1000 * bare_cpu / made:.2f} ms), ratio {ratios[-1]:.2f}"
         )
     print(
@@ -135,7 +133,7 @@ def throughput(folder: Path, url: str) -> float:
 
 
 def memory(folder: Path, url: str) -> float:
-    """Peak memory of a run, each in a process of its own; the growth from the smallest to the largest."""
+    """Measure the peak memory of runs in their own processes; return the growth from the smallest to the largest."""
     peaks = {}
     for size in SIZES:
         plan = write_plan(folder, url, size)
@@ -152,7 +150,6 @@ def memory(folder: Path, url: str) -> float:
 def main() -> None:
     with tempfile.TemporaryDirectory() as name, server() as url:
         folder = Path(name)
-        os.environ["DEADPAN_CACHE"] = str(folder / "cache")
         ratio = throughput(folder, url)
         growth = memory(folder, url)
     if ratio < LEAST_RATIO or growth > MOST_GROWTH:

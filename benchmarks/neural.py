@@ -24,17 +24,18 @@ from torch.nn import functional
 from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import DataLoader
 
+from deadpan.detect import SYSTEMS
 from deadpan.detect.neural.batches import Training
-from deadpan.detect.neural.networks import Shape, build
+from deadpan.detect.neural.networks import Shape
 from deadpan.detect.neural.sentiment import WIDTH, moods
 from deadpan.detect.neural.texts import NumberedTexts
 from deadpan.detect.neural.tokens import words
-from deadpan.detect.neural.trainer import Plan, train
+from deadpan.detect.neural.trainer import TrainingPlan, train
 from deadpan.detect.neural.vocabulary import Vocabulary
-from deadpan.detect.system import silent
+from deadpan.progress import silent
 
 SHARED = Path(__file__).parent.parent.parent / "shared" / "data"
-SYSTEMS = ("lstm", "att-lstm", "cnn", "siarn", "miarn", "3cnn", "dense-lstm")
+NETWORKS = ("lstm", "att-lstm", "cnn", "siarn", "miarn", "3cnn", "dense-lstm")
 DIMENSION = HIDDEN = 100
 BATCH = 64
 RATE, CLIP = 1e-3, 1.0
@@ -154,8 +155,8 @@ def our_epoch(name: str, training: Training, vocabulary: int) -> float:
     torch.manual_seed(0)
     start = torch.randn(vocabulary, DIMENSION) * 0.3
     features = WIDTH if name == "dense-lstm" else 0
-    network = build(name, Shape(start, HIDDEN, 0.3, features, sparse=True))
-    plan = Plan(epochs=1, batch_size=BATCH, learning_rate=RATE, clip=CLIP, balance=False)
+    network = SYSTEMS.load(name)().build(Shape(start, HIDDEN, 0.3, features, sparse=True))
+    plan = TrainingPlan(epochs=1, batch_size=BATCH, learning_rate=RATE, clip=CLIP, balance=False)
     begun = time.process_time()
     train(network, training, None, plan, CPU, silent)
     return time.process_time() - begun
@@ -163,7 +164,7 @@ def our_epoch(name: str, training: Training, vocabulary: int) -> float:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--system", nargs="*", default=SYSTEMS, choices=SYSTEMS)
+    parser.add_argument("--system", nargs="*", default=NETWORKS, choices=NETWORKS)
     parser.add_argument("--texts", type=int, default=1_000)
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()

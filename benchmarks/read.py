@@ -19,9 +19,9 @@ ROUNDS = 5
 READ = """
 import resource, sys, time
 from pathlib import Path
-from deadpan.datasets.sarc import read_sequences
+from deadpan.formats.sarc import read_index
 began, start = time.perf_counter(), time.process_time()
-count = sum(1 for sequence in read_sequences(Path(sys.argv[1])))
+count = sum(1 for sequence in read_index(Path(sys.argv[1])))
 used = resource.getrusage(resource.RUSAGE_SELF)
 print(count, time.perf_counter() - began, used.ru_maxrss / 1024, time.process_time() - start)
 """

@@ -1,6 +1,7 @@
 """Saves under load against the bars: 5,000 saves of 50 annotators, p95 at 50 saves/s, on SQLite and PostgreSQL.
 
 python benchmarks/studio.py [--quick]
+python benchmarks/studio.py --scale [--quick] [--watched]: the bars of a large study, see studio_scale.py
 """
 
 from __future__ import annotations
@@ -45,6 +46,11 @@ def measure(name: str, url: str, saves: int, seconds: float) -> None:
 
 
 def main() -> None:
+    if "--scale" in sys.argv:
+        import studio_scale
+
+        studio_scale.main()
+        return
     quick = "--quick" in sys.argv
     saves, seconds = (500, 5.0) if quick else (5000, 30.0)
     print(

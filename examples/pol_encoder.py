@@ -1,4 +1,4 @@
-"""How well the best systems do on SARC's pol: an encoder that saw more of Reddit, [linear], both blended.
+"""The best systems on SARC's pol: an encoder pretrained on more of Reddit, `linear`, and a blend of both.
 
     python examples/pol_encoder.py OUT [--folds 5] [--seeds 1] [--fresh-encoder]
 
@@ -19,13 +19,13 @@ from typing import Any
 import torch
 
 from deadpan.datasets import read_dataset
-from deadpan.datasets.leaks import without_duplicates
-from deadpan.detect.blend import blend_scores
 from deadpan.detect.detector import Detector
-from deadpan.detect.system import Progress
+from deadpan.detect.systems.blend import blend_scores
+from deadpan.duplicates import without_duplicates
+from deadpan.progress import Progress
 from deadpan.records import Example, Prediction
 from deadpan.splits import folds
-from deadpan.stats import compare_systems, score_predictions
+from deadpan.stats import compare_predictions, score_predictions
 from deadpan.storage import read_records, write_records
 
 SHARED = Path(__file__).parent.parent.parent / "shared" / "data"
@@ -48,7 +48,7 @@ def main() -> None:
         own = {**SETTINGS, "encoder": start, "seed": seed}
         folder = options.out / f"{name.replace(' ', '-')}-{seed}"
         said[f"{name}, seed {seed}"] = _out_of_fold(folder, "transformer", own, pol, options.folds)
-    said["all, blended"] = blend_scores(list(said.values()), pol, options.folds)
+    said["all, blended"], _ = blend_scores(list(said.values()), pol, options.folds)
     _show(said, pol)
 
 
@@ -69,7 +69,7 @@ def _others(pol: list[Example]) -> list[Example]:
     found: list[Example] = []
     for name in OTHERS:
         given = [example for example in read_dataset(name, SHARED) if example.label is not None]
-        kept = without_duplicates(given, [*pol, *found]).examples
+        kept = without_duplicates(given, [*pol, *found], whole_sequences=False).examples
         print(f"{name}: {len(kept):,} of {len(given):,} responses are not in pol or before", flush=True)
         found += kept
     return found
@@ -79,7 +79,8 @@ def _pretrained(out: Path, others: list[Example]) -> Path:
     """The encoder after the other corpora, made once."""
     folder = out / "pretrained"
     if not (folder / "detector.json").exists():
-        detector = Detector("transformer", **{**SETTINGS, "epochs": 1}).fit(others, _clocked("others"))
+        detector = Detector("transformer", **{**SETTINGS, "epochs": 1})
+        detector.fit(others, progress=_clocked("others"))
         detector.save(folder, command="examples/pol_encoder.py", about={"data": ", ".join(OTHERS)})
     return folder
 
@@ -92,14 +93,14 @@ def _out_of_fold(
     k: int,
     also: Sequence[Example] = (),
 ) -> list[Prediction]:
-    """What models that did not see a fold say of it; folds that are done are read back."""
+    """Return out-of-fold predictions; finished folds are read from disk."""
     said: dict[str, Prediction] = {}
     for number, fold in enumerate(folds(pol, k, seed=0)):
         path = folder / f"fold-{number}-of-{k}.jsonl"
         if not path.exists():
             folder.mkdir(parents=True, exist_ok=True)
             detector = Detector(system, **own).fit(
-                [*fold.train, *also], _clocked(f"{folder.name} fold {number}")
+                [*fold.train, *also], progress=_clocked(f"{folder.name} fold {number}")
             )
             write_records(path, detector.predict(fold.test), Prediction)
         answers = list(read_records(path, Prediction))
@@ -127,7 +128,7 @@ def _clocked(what: str) -> Progress:
 def _show(said: dict[str, list[Prediction]], pol: list[Example]) -> None:
     for name, answers in said.items():
         print(f"{name:32} {_pair_accuracy(pol, answers)}")
-    for pair in compare_systems(pol, said, score="pair_accuracy"):
+    for pair in compare_predictions(pol, said, metric="pair_accuracy"):
         print(json.dumps(pair.as_dict()))
 
 
