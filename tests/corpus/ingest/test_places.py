@@ -62,7 +62,8 @@ def test_urls_and_paths() -> None:
 @pytest.mark.slow
 def test_a_build_from_s3_to_s3_gives_the_files_of_a_local_one(tmp_path: Path, bucket: Any) -> None:
     made = synthesize_dumps(tmp_path / "dumps", months=1, comments=2_000, form="gz").files
-    bucket.put([str(path) for path in made], "deadpan/dumps/")
+    sent = [*made, tmp_path / "dumps" / "manifest.json"]  # by which a corpus knows that it is synthetic
+    bucket.put([str(path) for path in sent], "deadpan/dumps/")
     bucket.pipe_file("deadpan/dumps/notes.txt", b"not a dump")
     run(tmp_path, [str(path) for path in made], out="local")
     options = BuildOptions(memory="500MB", work=tmp_path / "work")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,10 +11,9 @@ from typing import Literal
 
 from deadpan.corpus.ingest.decoders import PACKED
 from deadpan.corpus.ingest.lines import open_lines
-from deadpan.corpus.ingest.places import Place, RemoteFile, find_remote, place_of, size_at
+from deadpan.corpus.ingest.places import Place, RemoteFile, find_remote, place_of, read_beside, size_at
 from deadpan.corpus.months import month_number
 from deadpan.errors import ConfigError, DataError
-from deadpan.storage import manifest_path, read_manifest
 
 Kind = Literal["comments", "posts"]
 
@@ -52,12 +52,11 @@ class Dump:
     @property
     def synthetic(self) -> bool:
         """True if `corpus synthesize` wrote it, by the manifest in its folder."""
-        if not isinstance(self.path, Path) or not manifest_path(self.path.parent).is_file():
-            return False
         try:
-            return read_manifest(self.path.parent).command == "corpus synthesize"
-        except DataError:  # somebody else's manifest.json
+            manifest = json.loads(read_beside(self.path, "manifest.json") or b"{}")
+        except (ValueError, RecursionError):  # somebody else's manifest.json
             return False
+        return isinstance(manifest, dict) and manifest.get("command") == "corpus synthesize"
 
 
 def find_dumps(patterns: Sequence[str]) -> tuple[list[Dump], list[Place]]:

@@ -111,6 +111,18 @@ def size_at(place: Place) -> int:
     return place.size() if isinstance(place, RemoteFile) else place.stat().st_size
 
 
+def read_beside(place: Place, name: str) -> bytes | None:
+    """Return the bytes of a small file in the folder of a place, or None if there is none."""
+    if isinstance(place, Path):
+        beside = place.with_name(name)
+        return beside.read_bytes() if beside.is_file() else None
+    system, path = file_system(place.url.rpartition("/")[0] + f"/{name}")
+    try:
+        return bytes(system.cat_file(path)) if system.isfile(path) else None
+    except OSError:  # as a server answers that lists no folders
+        return None
+
+
 def mark_of(place: Place) -> list[Any]:
     """Return size and time or version of a file, to tell whether it has changed."""
     if isinstance(place, RemoteFile):
