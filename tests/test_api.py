@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import deadpan
@@ -235,23 +236,31 @@ def test_a_wrong_first_argument_is_a_deadpan_error(name: str, junk: object, fold
     assert len(str(caught.value)) > 20
 
 
+ARRAY = np.array(["a", "b"])
 WRONG: dict[str, list[dict[str, Any]]] = {
     "ablate": [{"turns": 3}, {"settings": "x"}, {"progress": "x"}, {"k": 10**30}],
     "audit_corpora": [{"rows": None}, {"progress": 1}],
-    "audit_sources": [{"reading": 3}, {"out": 3}, {"rows": None}],
+    "audit_sources": [{"reading": 3}, {"reading": ARRAY}, {"out": 3}, {"out": ARRAY}, {"rows": None}],
     "build_corpus": [{"settings": 3}, {"settings": ""}, {"settings": "a\0b"}],
     "clean_examples": [{"also": None}, {"threshold": "x"}, {"threshold": 10**30}],
     "clean_dataset": [{"sizes": None}, {"reading": 3}, {"also": 3}, {"out": "a\0b"}],
     "Client": [{"journal": 3}],
     "compare_logs": [{"metric": 3}, {"cluster": 3}],
-    "compare_systems": [{"seeds": 3}, {"also": ["x"]}, {"also": None}, {"progress": 3}],
+    "compare_systems": [
+        {"seeds": 3},
+        {"also": ["x"]},
+        {"also": None},
+        {"progress": 3},
+        {"metric": ARRAY},
+        {"seeds": ARRAY},
+    ],
     "evaluate": [{"prevalence": "x"}, {"prevalence": 2}, {"progress": 3}],
     "folds": [{"k": 10**30}],
     "generate_dialogues": [{"n": "x"}, {"model_settings": 3}, {"out": "a\0b"}],
     "informative_order": [{"first": "x"}],
     "mirage": [{"at_most": None}, {"settings": 3}],
     "run_bench": [{"runs": None}, {"out": None}, {"out": "a\0b"}],
-    "soft_scores": [{"groups": 3}, {"groups": ["a"]}, {"resamples": None}],
+    "soft_scores": [{"groups": 3}, {"groups": ["a"]}, {"resamples": None}, {"resamples": 10**12}],
     "study_votes": [{"k": None}, {"progress": "x"}],
     "transfer": [{"at_most": 3.5}, {"settings": 3}, {"progress": 3}],
 }

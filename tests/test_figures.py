@@ -18,6 +18,7 @@ from deadpan import figures
 from deadpan.errors import DataError, MissingExtra
 from deadpan.figures import Figure
 from deadpan.figures.figure import two_lines
+from deadpan.figures.scatter import points
 from deadpan.page import Page
 from deadpan.palette import SARCASTIC, SINCERE
 from deadpan.stats import Bin, Interval, reliability, wilson
@@ -121,6 +122,13 @@ def test_numbers_and_names_stand_in_the_plot_and_in_its_table():
     assert {"1,340", "2,000", "▲ sarcastic", "● sincere", "기타", "examples"} <= set(words(svg_of(bars)))
     assert figure.table.columns == ("", "examples")
     assert figure.table.rows == (("sarcastic", 1340), ("sincere", 2000), ("기타", -3.5))
+
+
+def test_no_tick_stands_above_what_a_measure_can_reach():
+    groups = {"sarcastic": [(0.1, 0.9), (0.2, 0.4)], "sincere": [(0.3, 1.0)]}
+    figure = points("Sure", groups, x_unit="x", y_unit="y", limits=(0, 1, 0, 1.25), highest=1.0)
+    shown = words(figure.svg())
+    assert "1.0" in shown and "1.2" not in shown
 
 
 def test_a_label_is_text_and_not_a_formula():

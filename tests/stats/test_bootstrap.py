@@ -87,6 +87,8 @@ def test_degenerate_rows_have_no_interval_and_say_why() -> None:
     assert partly.value == 1.0 and "resamples undefined" in partly.why
     with pytest.raises(ConfigError, match=r"resamples must be .* at least 1: got 0"):
         bootstrap_interval(mean, ["a", "b"], resamples=0)
+    with pytest.raises(ConfigError, match=r"at most 1,000,000: got 1,000,000,000,000; 2,000 are enough"):
+        bootstrap_interval(mean, ["a", "b"], resamples=10**12)
 
 
 def test_the_mean_of_clusters_is_that_of_the_general_bootstrap() -> None:

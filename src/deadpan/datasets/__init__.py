@@ -91,7 +91,7 @@ def open_source(source: str | Path, reading: Reading | None = None) -> Reader:
     """Return a reader of a corpus by its name, or of a table by its path."""
     from deadpan.formats.tables import SUFFIXES  # here, so that the command line starts fast
 
-    reading = reading or Reading()
+    reading = Reading() if reading is None else reading
     if not isinstance(reading, Reading):
         raise ConfigError(f"reading is {reading!r}: pass a Reading, such as Reading.of(split='test')")
     name, data = _name(source), reading.data_dir

@@ -20,8 +20,13 @@ def points(
     x_unit: str,
     y_unit: str,
     limits: tuple[float, float, float, float] | None = None,
+    highest: float | None = None,
 ) -> Figure:
-    """Draw groups of points; `limits` are the ends of both axes. Of many points an even sample is drawn."""
+    """Draw groups of points; `limits` are the ends of both axes. Of many points an even sample is drawn.
+
+    `highest` is the largest value that y can have: room above it is for the names of the groups, without
+    ticks.
+    """
     check_not_empty(groups and all(groups.values()), title)
 
     def paint(drawing: Any) -> None:
@@ -35,6 +40,8 @@ def points(
                       color=hue[1], fontweight="bold")  # fmt: skip
         if limits:
             axes.set(xlim=limits[:2], ylim=limits[2:])
+        if highest is not None:
+            axes.set_yticks([tick for tick in axes.get_yticks() if axes.get_ylim()[0] <= tick <= highest])
         axes.set_xlabel(clean(x_unit), loc="left")
         axes.set_ylabel(clean(y_unit))
         axes.grid()

@@ -27,6 +27,8 @@ from deadpan.stats.interval import (
 
 RESAMPLES = 2000
 ONE_CLUSTER = "one cluster only: no interval"
+MOST_RESAMPLES = 1_000_000
+"""More would not change an interval, only take hours."""
 CELLS_AT_ONCE = 4_000_000
 
 Statistic = Callable[[IntArray], float | None]
@@ -34,8 +36,14 @@ Statistic = Callable[[IntArray], float | None]
 
 
 def check_resamples(resamples: int) -> int:
-    """Return the number of resamples if it is at least 1."""
-    return check_whole(resamples, "the number of bootstrap resamples", 1)
+    """Return the number of resamples if it is at least 1 and not absurdly large."""
+    number = check_whole(resamples, "the number of bootstrap resamples", 1)
+    if number > MOST_RESAMPLES:
+        raise ConfigError(
+            f"the number of bootstrap resamples must be at most {MOST_RESAMPLES:,}: got {number:,}; "
+            f"{RESAMPLES:,} are enough for a 95 % confidence interval"
+        )
+    return number
 
 
 def kinds_of_clusters(columns: FloatArray, clusters: IntArray) -> tuple[FloatArray, IntArray]:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deadpan.arguments import check_list, check_seed, check_whole
+from deadpan.arguments import check_list, check_seed
 from deadpan.errors import DataError
 from deadpan.results import Result
-from deadpan.stats.bootstrap import RESAMPLES, bootstrap_interval, clustered_mean
+from deadpan.stats.bootstrap import RESAMPLES, bootstrap_interval, check_resamples, clustered_mean
 from deadpan.stats.interval import LEVEL, FloatArray, IntArray, Interval
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def soft_scores(
     `shares` and `predicted` lie between 0 and 1; rows of one group are resampled together.
     """
     check_seed(seed)
-    check_whole(resamples, "the number of resamples", 1)
+    check_resamples(resamples)
     truth, answer = _probabilities(shares, "shares"), _probabilities(predicted, "predicted")
     if len(truth) != len(answer) or not len(truth):
         raise DataError(f"soft scores need one prediction per share: got {len(truth)} and {len(answer)}")

@@ -68,6 +68,12 @@ def test_a_run_with_many_unread_or_cut_off_answers_is_shown_but_not_ranked(tmp_p
     assert "mute" not in finding(board)
 
 
+def test_runs_of_equal_accuracy_are_ordered_by_name(tmp_path):
+    for name in ("openai/b", "openai/c", "openai/a"):
+        run_scripted(tmp_path, name, right, SET)
+    assert score_bench(tmp_path).names == ("openai/a", "openai/b", "openai/c")
+
+
 def test_two_percent_may_be_unread(tmp_path):
     items = small_set(36)
     few = run_scripted(tmp_path, "openai/few", sometimes(72, "Hm."), items)

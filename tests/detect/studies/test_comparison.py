@@ -31,6 +31,15 @@ def test_no_winner_is_declared_without_significance(tmp_path):
     assert "No system is significantly better" in str(result)
 
 
+def test_what_is_not_better_than_a_constant_answer_does_not_do_best():
+    rows = [replace(e, label=n % 5 == 0) for n, e in enumerate(noise_corpus(400))]
+    result = compare_systems(rows, ["random", "majority"], k=3, metric="f1")
+    assert result.rows[1].verdict.startswith("significantly worse")
+    assert result.rows[0].scores["f1"].value < result.baseline["f1"]
+    assert result.rows[0].verdict == HIGHEST
+    assert result.headline().startswith("No system is significantly better than a constant answer on")
+
+
 def test_a_constant_answer_and_auc_are_in_the_table():
     result = compare_systems(word_corpus(), ["bow"], k=3)
     assert result.summary().tables[0].rows[-1][0] == "constant answer"

@@ -111,8 +111,8 @@ def human_baseline(
 
 
 def best_first(names: Sequence[str], scores: Sequence[RunScores]) -> list[tuple[str, RunScores]]:
-    """Sort runs by accuracy, highest first."""
-    return sorted(zip(names, scores, strict=True), key=lambda named: -(named[1].avg.value or 0.0))
+    """Sort runs by accuracy, highest first; runs of equal accuracy by name."""
+    return sorted(zip(names, scores, strict=True), key=lambda named: (-(named[1].avg.value or 0.0), named[0]))
 
 
 def score_tables(names: Sequence[str], scores: Sequence[RunScores]) -> tuple[Table, ...]:

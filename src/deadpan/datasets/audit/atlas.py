@@ -113,7 +113,7 @@ def audit_sources(
     from deadpan.datasets.audit.pages import write_atlas
 
     sources, progress = check_list(sources, "sources"), check_progress(progress)
-    folder = check_path(out, "the folder") if out else None
+    folder = None if out is None else check_path(out, "the folder")
     names = [str(source) for source in sources]
     if twice := [name for name in names if names.count(name) > 1]:
         raise ConfigError(f"{twice[0]} is named twice: name every source once")

@@ -185,4 +185,5 @@ def _map(where: Cartography) -> Figure:
         x_unit="variability",
         y_unit="probability of the own label",
         limits=(-0.01, float(where.variability.max()) + 0.02, 0.0, 1.25),
+        highest=1.0,
     )

@@ -65,7 +65,8 @@ class ComparisonRow:
 class ComparisonTable(Result):
     """Systems ordered by a metric, highest first, beside the scores of a constant answer.
 
-    The first row is called the best only where it is significantly better than every other row.
+    The first row is called the best only where it is significantly better than every other row and than a
+    constant answer.
     """
 
     source: str
@@ -92,6 +93,9 @@ class ComparisonTable(Result):
             return f"{first.system} on {self.source}"
         if first.verdict == BEST:
             return f"{first.system} does best on {self.source}"
+        constant = self.baseline.get(self.metric)
+        if not any(_above(row.scores[self.metric], constant) for row in self.rows):
+            return f"No system is significantly better than a constant answer on {self.source}"
         return f"No system is significantly better than all others on {self.source}"
 
     def summary(self) -> Summary:
@@ -233,7 +237,8 @@ def compare_systems(
     examples = check_examples(examples)
     if isinstance(systems, Mapping) and any(not isinstance(own, Mapping) for own in systems.values()):
         answers: Any = systems
-        return compare_predictions(examples, answers, metric=metric or suitable_metrics(examples)[0])
+        metric = suitable_metrics(examples)[0] if metric is None else metric
+        return compare_predictions(examples, answers, metric=metric)
     settings, progress = system_settings(systems), check_progress(progress)
     seeds, also = check_list(seeds, "seeds"), check_examples(also)
     if not settings or not seeds:
@@ -241,7 +246,7 @@ def compare_systems(
     check_threshold(threshold)
     design = divide(examples, k=k, pool=pool, also=also)
     shown = suitable_metrics(design.tested)
-    metric = metric or shown[0]
+    metric = shown[0] if metric is None else metric
     score_named(metric)
     shown = list(dict.fromkeys([metric, *shown, "auc"]))
     first: dict[str, Trial] = {}
@@ -298,6 +303,8 @@ def _table(
     rate = sum(bool(e.label) for fold in design.folds for e in fold.train) / max(
         sum(len(fold.train) for fold in design.folds), 1
     )
+    baseline = constant_scores(design.tested)
+    useful = _above(tables[order[0]][0].scores[metric], baseline.get(metric))
     rows = tuple(
         ComparisonRow(
             name,
@@ -305,14 +312,13 @@ def _table(
             {score: _over_seeds(tables[name], score) for score in usable},
             trials[name].cost(),
             tables[name][0].n_unread,
-            _verdict(name, order[0], pairs),
+            _verdict(name, order[0], pairs, useful),
             trials[name].predictions,
             ranking_scores(design.tested, trials[name].predictions),
             rate_warnings(trials[name].predictions, rate),
         )
         for name in order
     )
-    baseline = constant_scores(design.tested)
     return ComparisonTable(source, metric, tuple(usable), tuple(seeds), rows, tuple(pairs), baseline, design)
 
 
@@ -345,11 +351,16 @@ def _over_seeds(tables: Sequence[ScoreTable], score: str) -> tuple[float, float]
     return fmean(values), stdev(values) if len(values) > 1 else 0.0
 
 
-def _verdict(name: str, first: str, pairs: Sequence[Comparison]) -> str:
-    """Return how a row stands to the first one; the first is best only if all others are worse."""
+def _above(score: Interval, constant: float | None) -> bool:
+    """Return whether a score is significantly above a constant answer's; True where that is not known."""
+    return constant is None or score.low is None or score.low > constant
+
+
+def _verdict(name: str, first: str, pairs: Sequence[Comparison], useful: bool) -> str:
+    """Return how a row stands to the first one, which is best if it is useful and all others are worse."""
     if name == first:
         against = [pair for pair in pairs if first in (pair.first, pair.second)]
-        return BEST if against and all(pair.significant for pair in against) else HIGHEST
+        return BEST if useful and against and all(pair.significant for pair in against) else HIGHEST
     for pair in pairs:
         if {pair.first, pair.second} == {name, first}:
             if pair.p_holm is None:

@@ -84,6 +84,7 @@ def test_participants_from_a_platform_come_once_and_go_back(site, study):
     assert "C0DE" in page and "https://platform.example/done?id=p-17" in page
     twice = site.client().post(f"{link}?PROLIFIC_PID=p-17")
     assert twice.status_code == 409
+    assert "taken part" in twice.content.decode() and "To the start" not in twice.content.decode()
     out = site.client()
     out.post(f"{link}?workerId=w1&assignmentId=a")
     agree(out, "male")

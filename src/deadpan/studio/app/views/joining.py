@@ -70,7 +70,9 @@ def _enter(request: HttpRequest, invite: Any, form: AccountForm | None, outsider
         earlier = known_participant(invite.study, crowd_id)
         if earlier is not None and (not request.user.is_authenticated or earlier.person != request.user):
             title = _("You have taken part already")
-            return render(request, "studio/error.html", {"title": title, "text": taken_part()}, status=409)
+            # A start page would ask somebody without an account to log in: there is no way on from here.
+            context = {"title": title, "text": taken_part(), "final": not request.user.is_authenticated}
+            return render(request, "studio/error.html", context, status=409)
     try:
         with transaction.atomic():
             person = _person(request, form, outsider)
