@@ -60,7 +60,7 @@ def test_a_model_says_between_which_scores_it_cannot_tell(caller):
 def test_an_explained_answer_says_what_it_means(caller):
     texts = ["Great, another Monday.", "わあ、本当に幸せだなあ。", "I love it /s", "?!"]
     great, japanese, marked, empty = caller.detect({"texts": texts, "explain": True}).json()["results"]
-    assert great["meaning"] == f"{great['score']:.0%} probable where 50% of texts are sarcastic."
+    assert great["meaning"] == f"Sarcasm is {great['score']:.0%} probable where 50% of texts are sarcastic."
     assert great["cannot_tell"] == caller("GET", "/v1/models").json()["models"][0]["cannot_tell"]["en"]
     assert japanese["label"] == "not supported" and japanese["words"] is japanese["cannot_tell"] is None
     assert japanese["meaning"].startswith("This looks like Japanese; this detector knows English")

@@ -171,7 +171,7 @@ def score_words(score: float, bands: Bands | None) -> str:
     """Return what a score means: a share of sarcastic texts belongs to every probability."""
     if bands is None:
         return f" (score {score:.2f} from 0 to 1, {GUESS})"
-    return f" ({GUESS}: {score:.0%} probable where {bands.prevalence:.0%} of texts are sarcastic)"
+    return f" ({GUESS}: sarcasm is {score:.0%} probable where {bands.prevalence:.0%} of texts are sarcastic)"
 
 
 def verdict_name(label: bool | None) -> str:

@@ -81,7 +81,7 @@ class ServedModel:
             return f"{told[0].upper()}{told[1:]}."
         if bands is None:
             return f"{score:.2f} on a scale from 0 to 1."
-        return f"{score:.0%} probable where {bands.prevalence:.0%} of texts are sarcastic."
+        return f"Sarcasm is {score:.0%} probable where {bands.prevalence:.0%} of texts are sarcastic."
 
     def explain(self, example: Example) -> Explanation | None:
         """Return the influence of each word and turn; None for a text that is too long to explain."""
