@@ -99,18 +99,23 @@ def audit(items: str, out: Path | None, seed: int, as_json: bool) -> int:
     return show(result, as_json, failed=not result.passed)
 
 
-@bench.command(renamed={"--runs": "--run"})
+@bench.command(renamed={"--runs": "--run", "--models": "--model"})
 @click.argument("drafts", metavar="DRAFTS")
+@click.option("--model", "models", multiple=True, help="A model to ask first; repeat for several.")
 @click.option("--run", "folders", multiple=True, type=PATH, help="A run of the drafts; repeat for several.")
 @click.option("--answers", type=PATH, help="People's answers: a studio export or a CSV.")
 @out_option
 @seed_option
 @json_option
 def harden(drafts: str, as_json: bool, **options: Any) -> int:
-    """Judge DRAFTS by checks, a panel of runs and people: kept, revise, dropped. Exit 1 if not releasable."""
+    """Judge DRAFTS by checks, a panel of runs and people: kept, revise, dropped. Exit 1 if not releasable.
+
+    Without --model and --run, the recorded runs of a set that comes with the package are the panel.
+    """
     from deadpan.bench.hardening.harden import harden_set
 
-    result = harden_set(drafts, ask=ask_passphrase, **options)
+    with live() as watch:
+        result = harden_set(drafts, ask=ask_passphrase, watch=watch, **options)
     return show(result, as_json, failed=result.obstacles)
 
 
@@ -372,13 +377,8 @@ def humans(answers: Path, items: str, out: Path, seed: int, as_json: bool) -> in
 @bench.command(renamed={"--threshold": "--min-agreement", "--least": "--min-raters"})
 @answers_argument
 @set_option
-@click.option(
-    "--min-agreement",
-    "threshold",
-    default=0.8,
-    show_default=True,
-    help="Share of people who chose the answer.",
-)
+@click.option("--min-agreement", "threshold", default=0.8, show_default=True,
+              help="Share of people who chose the answer.")  # fmt: skip
 @click.option("--min-raters", "least", default=3, show_default=True, help="People an item needs.")
 @click.option("--out", type=PATH, help="Write the kept items to this .jsonl file.")
 @json_option

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from bench_items import make_item, off_by, right, run_scripted, says
-from deadpan.bench.hardening.harden import harden_set
+from deadpan.bench.hardening.harden import harden_set, recorded_on
 from deadpan.bench.items.item import CHECKS, LETTERS, write_items
 from deadpan.bench.items.sets import make_set, open_set
+from deadpan.bench.runs.folder import find_runs
 from deadpan.errors import DeadpanError
 from deadpan.storage import read_manifest
 
@@ -126,6 +127,31 @@ def test_runs_of_other_items_and_used_folders_are_one_line(tmp_path):
     (tmp_path / "full" / "mine.txt").write_text("x")
     with pytest.raises(DeadpanError, match="choose another --out"):
         harden_set(drafts(), out=tmp_path / "full")
+
+
+def test_the_recorded_runs_are_the_panel_of_the_set_they_answered():
+    assert {run.plan.model for run in recorded_on(open_set("public@0.3.0"))} >= {
+        "baseline/random",
+        "embedded/smollm2-135m",
+        "embedded/qwen2.5-coder-1.5b",
+    }
+    assert recorded_on(drafts()) == []
+
+
+def test_models_are_asked_first_and_an_interrupted_panel_is_resumed(tmp_path, monkeypatch):
+    items = drafts(4)
+
+    def stopped(*args):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("deadpan.bench.hardening.harden.gather_panel", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            harden_set(items, models=["baseline/random", "baseline/first"], out=tmp_path / "out")
+    result = harden_set(items, models=["baseline/random", "baseline/first"], out=tmp_path / "out")
+    assert {each.name for each in result.panel.panelists} == {"baseline/random", "baseline/first"}
+    assert not result.recorded
+    assert len(find_runs([tmp_path / "out" / "panel"])) == 2
 
 
 def test_the_command_exits_with_one_while_nothing_may_be_released(deadpan, tmp_path):

@@ -7,14 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from deadpan.bench.api import run_bench
 from deadpan.bench.hardening.panel import Panel, gather_panel
 from deadpan.bench.hardening.verdicts import SOUND, DraftVerdict, judge_drafts
 from deadpan.bench.items.audit import SetAudit, audit_set
 from deadpan.bench.items.item import write_items
 from deadpan.bench.items.sets import AskPassphrase, ItemSet, open_set
 from deadpan.bench.items.validation import SetProblem, validate_set
-from deadpan.bench.runs.folder import find_runs, make_folder
+from deadpan.bench.runs.folder import BenchRun, find_runs, make_folder
 from deadpan.bench.runs.humans import latest_answers, read_answers
+from deadpan.bench.runs.state import Watch
 from deadpan.bench.scores.agreement import item_agreement
 from deadpan.bench.scores.score import kind_of
 from deadpan.drops import Tally
@@ -27,7 +29,7 @@ from deadpan.records import Item, Judgment
 from deadpan.results import Result
 from deadpan.storage import manifest_path, write_json, write_manifest
 
-REPORT, PAGE, KEPT = "hardening.json", "index.html", "kept.jsonl"
+REPORT, PAGE, KEPT, PANEL = "hardening.json", "index.html", "kept.jsonl", "panel"
 LEAST_PEOPLE = 3
 SHOWN_ITEMS = 15
 FITTED = (
@@ -49,6 +51,8 @@ class HardenedSet(Result):
     audit: SetAudit = field(repr=False)
     panel: Panel = field(repr=False)
     tally: Tally = field(repr=False)
+    recorded: bool = False
+    """True if the panel is made of the runs that come with the package."""
 
     @property
     def counts(self) -> dict[str, int]:
@@ -77,6 +81,7 @@ class HardenedSet(Result):
             "releasable": not self.obstacles,
             "obstacles": list(self.obstacles),
             "panel": encode(self.panel.panelists),
+            "panel_is_recorded": self.recorded,
             "panel_shows_nothing": self.panel.shows_nothing,
             "abilities": self.panel.fit.as_dict()["abilities"] if self.panel.fit else {},
             "audit": self.audit.as_dict(),
@@ -100,6 +105,8 @@ class HardenedSet(Result):
         """Return the counts, what the panel can and cannot show, and what prevents a release."""
         counts = ", ".join(f"{n} {state}" for state, n in self.counts.items())
         notes = [f"{self.set}: {counts} of {len(self.verdicts)} drafts."]
+        if self.recorded:
+            notes.append("The panel is the recorded runs of this set that come with the package.")
         mute = self.panel.shows_nothing
         if mute:
             notes.append(
@@ -120,19 +127,27 @@ def harden_set(
     *,
     out: str | Path,
     answers: Path | None = None,
+    models: Sequence[str] = (),
     seed: int = 0,
     ask: AskPassphrase | None = None,
+    watch: Watch | None = None,
 ) -> HardenedSet:
     """Judge drafts by validation, audit, a panel and people; write the report and the kept items.
 
-    `folders` are runs of the drafts by models and baselines; `answers` are people's, a studio export or a
-    CSV. Items with a finding are to be revised; those that all models always answer rightly, or on which
-    people do not agree, are dropped. Difficulty and discrimination are fitted with intervals; they decide
-    only where the panel is large enough to show them.
+    `folders` are runs of the drafts by models and baselines; `models` are asked first, five runs each, into
+    the folder `panel` of `out`. Without both, the runs that were recorded on these items are the panel, if
+    there are any. `answers` are people's, a studio export or a CSV.
+
+    Items with a finding are to be revised; those that all models always answer rightly, or on which people
+    do not agree, are dropped. Difficulty and discrimination are fitted with intervals; they decide only where
+    the panel is large enough to show them.
     """
     opened, out, tally = open_set(drafts, ask), Path(out), Tally()
     _check_out(out)
-    runs = find_runs(folders) if folders else []
+    if models:
+        run_bench(models, opened, out=out / PANEL, seed=seed, watch=watch)
+        folders = [*folders, out / PANEL]
+    runs = find_runs(folders) if folders else recorded_on(opened)
     judgments: list[Judgment] = read_answers(answers, opened) if answers is not None else []
     people = latest_answers(opened, judgments, tally) if judgments else {}
     if people and any(kind_of(run.plan.model) == "human" for run in runs):
@@ -145,14 +160,23 @@ def harden_set(
     verdicts = judge_drafts(opened, problems, audit.failed_items, panel, agreement)
     own = {name for item in opened.items for name in (item.id, item.pair_id)}
     findings = tuple(each for each in problems if each.item not in own)
-    result = HardenedSet(out, opened.label, opened.hash, tuple(verdicts), findings, audit, panel, tally)
+    recorded = bool(runs) and not folders
+    result = HardenedSet(
+        out, opened.label, opened.hash, tuple(verdicts), findings, audit, panel, tally, recorded
+    )
     _write(result, opened, seed)
     return result
 
 
+def recorded_on(items: ItemSet) -> list[BenchRun]:
+    """Return the runs of these items that come with the package; none for drafts of one's own."""
+    return [run for run in find_runs([]) if run.plan.set_hash == items.hash]
+
+
 def _check_out(out: Path) -> None:
-    """Raise unless the folder is empty or holds an earlier report."""
-    if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not (out / REPORT).exists())):
+    """Raise unless the folder is empty, holds an earlier report, or the panel of one that was interrupted."""
+    found = {each.name for each in out.iterdir()} if out.is_dir() else set()
+    if (out.exists() and not out.is_dir()) or (found and not found & {REPORT, PANEL}):
         raise DataError(f"{out}: not empty and not a report of drafts: choose another --out")
 
 
