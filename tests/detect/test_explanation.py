@@ -49,3 +49,33 @@ def test_a_word_is_named_without_its_punctuation():
     words = (Influence("Great,", 0.4), Influence("great!", 0.6), Influence("...", 0.3))
     told = Explanation(Example("x", Turn("", "Great, great! ...")), True, 0.9, words, ()).in_words()
     assert told == ["Words that speak for sarcasm: “great”, “Great”, “...”."]
+
+
+def test_one_word_has_no_company():
+    assert explained(None, Splendid=0.01) == [
+        "A single word: how it was meant depends on what was said before."
+    ]
+
+
+def test_links_markup_numbers_and_operators_are_not_reasons():
+    pieces = ("<i>fine</i>", "https://example.org", "=", "42", "🙄", "!!", "نعم،")
+    words = tuple(Influence(piece, 0.5) for piece in pieces)
+    told = Explanation(Example("x", Turn("", " ".join(pieces))), True, 0.9, words, ()).in_words()
+    assert told == ["Words that speak for sarcasm: “🙄”, “!!”, “نعم”."]
+
+
+def test_a_turn_against_the_answer_is_named_only_if_it_is_strong():
+    def told(push: float) -> list[str]:
+        turns = (Influence("The bus is here.", push),)
+        words = (Influence("Thanks", -0.5),)
+        return Explanation(Example("x", Turn("", "Thanks")), False, 0.2, words, turns).in_words()
+
+    assert len(told(0.2)) == 1
+    assert told(0.4)[0] == "What was said before, “The bus is here.”, makes sarcasm more likely."
+    assert len(told(-0.2)) == 2
+
+
+def test_signs_that_steer_the_display_are_not_shown():
+    words = (Influence("\u202eGreat\u200b", 0.5),)
+    told = Explanation(Example("x", Turn("", "Great")), True, 0.9, words, ()).in_words()
+    assert told == ["Words that speak for sarcasm: “Great”."]

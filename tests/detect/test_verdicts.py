@@ -57,7 +57,9 @@ def test_other_languages_get_no_number():
     assert (said.label, said.score, said.raw) == (None, None, "not supported: German")
 
 
-@pytest.mark.parametrize("text", ["...", "🙄", "123", "https://example.org/a", "@bob #wow"])
+@pytest.mark.parametrize(
+    "text", ["...", "🙄", "123", "https://example.org/a", "@bob #wow", "x", "Eeee!", "ㅎㅎ"]
+)
 def test_without_words_it_cannot_tell(text):
     said = judge(text, 0.99)
     assert (said.label, said.score, said.raw) == (None, 0.2, NO_WORDS)
@@ -68,6 +70,12 @@ def test_without_words_it_cannot_tell(text):
 def test_what_its_author_marked_is_sarcastic(text):
     said = judge(text, 0.01)
     assert (said.label, said.raw) == (True, MARKED)
+
+
+def test_a_tag_that_is_spoken_of_marks_nothing():
+    assert judge("#irony is the topic of this week.", 0.01).label is False
+    assert judge("A talk on #sarcasm detection tomorrow.", 0.01).label is False
+    assert judge("#irony Is this your best?", 0.01).raw == MARKED
 
 
 def test_a_band_leaves_out_what_is_nearest_to_the_threshold():

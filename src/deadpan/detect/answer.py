@@ -18,6 +18,7 @@ from deadpan.detect.explanation import (
     verdict_name,
 )
 from deadpan.detect.languages import NAMES, guess_language
+from deadpan.detect.system import System
 from deadpan.detect.verdicts import MARKED, NO_WORDS, Bands
 from deadpan.errors import ConfigError
 from deadpan.formats.labels import CANNOT_TELL, NOT_SUPPORTED
@@ -94,6 +95,8 @@ class TextAnswer(Result):
             notes += self.explanation.in_words()
         if self.note:
             notes.append(self.note)
+        if self.explanation is None:
+            return Summary(notes=tuple(notes))
         option = f" --model {self.model}" if self.model not in SHIPPED else ""
         return Summary(notes=(*notes, f'Word by word: deadpan detect explain{option} "..."'))
 
@@ -127,7 +130,10 @@ def answer_text(
     explanation = None
     if prediction.score is not None and prediction.raw != MARKED and len(text.split()) <= MOST_WORDS:
         explanation = explain(detector.predict, example)
-    return TextAnswer(prediction, model, explanation, detector.bands, _unread(detector, text, context))
+    note = _unread(detector, text, context)
+    if len(text.split()) > MOST_WORDS:
+        note = f"{note} Longer than {MOST_WORDS} words: no word is named.".strip()
+    return TextAnswer(prediction, model, explanation, detector.bands, note)
 
 
 def load_at(model: str, prevalence: float | None) -> Detector:
@@ -162,10 +168,18 @@ def _unread(detector: Detector, text: str, context: Sequence[str]) -> str:
     """Return what of the text or its context the model did not read, if anything."""
     if context and detector.predictor.context.turns == 0:
         return "The context was NOT read: this model reads the response only; train one with --turns."
-    tokens = getattr(getattr(detector.predictor, "options", None), "max_tokens", None)
-    if tokens is not None and len(text.split()) > tokens:
-        return f"Only the beginning of the text was read: this model reads at most {tokens} words."
-    return ""
+    members = getattr(detector.predictor, "members_", [detector.predictor])
+    limits = [limit for each in members if (limit := _longest(each)) is not None]
+    if not limits or len(text.split()) <= min(limits):
+        return ""
+    what = "this model" if len(limits) == len(members) else "the encoder in this model"
+    return f"Only the beginning of the text was read: {what} reads at most {min(limits)} words."
+
+
+def _longest(system: System) -> int | None:
+    """Return how many tokens a system reads of a text; None for all of it."""
+    limit: int | None = getattr(getattr(system, "options", None), "max_tokens", None)
+    return limit
 
 
 @dataclass(frozen=True, slots=True)

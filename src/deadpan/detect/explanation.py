@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -72,7 +73,7 @@ class Explanation(Result):
         """Return the words and turns that moved the score, as sentences for everybody."""
         lines, unnamed = [], frozenset(FUNCTION_WORDS.split())
         for turn in sorted(self.context, key=lambda one: -abs(one.push)):
-            if abs(turn.push) >= NOTICEABLE:
+            if abs(turn.push) >= (STRONG if self.label is (turn.push < 0) else NOTICEABLE):
                 more = "more" if turn.push > 0 else "less"
                 lines.append(f"What was said before, “{_short(turn.text)}”, makes sarcasm {more} likely.")
         for side, sign in (("for", 1), ("against", -1)):
@@ -80,11 +81,13 @@ class Explanation(Result):
             pushes: dict[str, float] = {}
             for word in self.words:
                 name = _bare(word.text)
-                if sign * word.push >= least and name.casefold() not in unnamed:
+                if sign * word.push >= least and name.casefold() not in unnamed and _says_something(name):
                     pushes[name] = max(pushes.get(name, 0.0), sign * word.push)
             named = sorted(pushes, key=lambda name: -pushes[name])[:NAMED]
             if named:
                 lines.append(f"Words that speak {side} sarcasm: {', '.join(f'“{w}”' for w in named)}.")
+        if not lines and len(self.words) == 1:
+            return ["A single word: how it was meant depends on what was said before."]
         return lines or ["No single word decides, but how they go together."]
 
     def strongest(self, most: int = SHOWN, least: float = LEAST_SHOWN) -> list[Influence]:
@@ -186,10 +189,27 @@ def label_name(label: bool) -> str:
 
 def _bare(text: str) -> str:
     """Return a word without the punctuation around it; a sign alone stays."""
-    return text.strip(".,;:!?…\"'“”‘’()[]") or text
+    return _visible(text).strip(".,;:!?…\"'“”‘’()[]{}،؛؟。、！？") or text
+
+
+def _says_something(name: str) -> bool:
+    """Return whether a reader learns something from a piece: links, markup and numbers say nothing."""
+    if "://" in name or "</" in name or name.startswith(("<", "www.")):
+        return False
+    return any(c.isalpha() or c in "!?.…" or unicodedata.category(c) == "So" for c in name)
+
+
+def _visible(text: str) -> str:
+    """Return a text without characters that only steer its display, such as the direction of writing."""
+    return (
+        text
+        if text.isascii()
+        else "".join(c for c in text if c == "\u200d" or unicodedata.category(c) != "Cf")
+    )
 
 
 def _short(text: str) -> str:
+    text = _visible(text)
     return text if len(text) <= WIDEST else f"{text[: WIDEST - 1]}…"
 
 

@@ -36,12 +36,15 @@ _ENDINGS = {
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 MOST_READ = 2000
 """Characters of a text that are looked at."""
+_LONE = re.compile("[a-zㄱ-ㅣ]")
+"""Letters that are no word alone, unlike a Korean syllable."""
 _NOISE = re.compile(r"https?://\S+|www\.\S+|[@#]\w+")
 
 
 def has_words(text: str) -> bool:
-    """Return whether a text has letters besides links, names and tags."""
-    return any(letter.isalpha() for letter in _NOISE.sub(" ", strip_markers(text[:MOST_READ])[0]))
+    """Return whether a text has words besides links, names and tags; one letter, or one repeated, is none."""
+    letters = {c for c in _NOISE.sub(" ", strip_markers(text[:MOST_READ])[0]).lower() if c.isalpha()}
+    return len(letters) > 1 or any(not _LONE.match(letter) for letter in letters)
 
 
 def guess_language(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
@@ -19,6 +20,8 @@ MARKED = "marked as sarcastic by its author"
 MARKED_SCORE = 0.99
 NO_WORDS = f"{CANNOT_TELL}: there are no words in it"
 EVEN = 0.5
+_SPOKEN_OF = re.compile(r"#\w+(?=\s+(?:is|are|was|means|detection|detectors?|research|tags?|hashtags?)\b)")
+"""A tag that is the subject of its sentence, as in "#sarcasm is hard to hear", marks nothing."""
 
 
 def check_prevalence(prevalence: float) -> float:
@@ -92,7 +95,7 @@ class Bands:
 
     def _judge(self, example: Example, prediction: Prediction) -> Prediction:
         text = example.response.text
-        if strip_markers(text)[1]:
+        if strip_markers(_SPOKEN_OF.sub(" ", text))[1]:
             return Prediction(example.id, True, MARKED_SCORE, MARKED)
         if not has_words(text):
             return Prediction(example.id, None, self.prevalence, NO_WORDS)
