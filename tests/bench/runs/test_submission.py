@@ -43,6 +43,16 @@ def test_a_row_marked_right_by_hand_is_found(sent):
         check_submission(sent, SET)
 
 
+def test_a_letter_that_the_answer_does_not_name_is_found(sent):
+    wrong = lambda row: "A" if row["answer"] != "A" else "B"  # noqa: E731
+    edit(sent, lambda rows: [{**rows[0], "prediction": wrong(rows[0]), "correct": False}, *rows[1:]])
+    with pytest.raises(DataError, match="but its text says"):
+        check_submission(sent, SET)
+    edit(sent, lambda rows: [{**rows[0], "order": "AB"}, *rows[1:]])
+    with pytest.raises(DataError, match="no order of its options"):
+        check_submission(sent, SET)
+
+
 def test_missing_rows_are_counted(sent):
     edit(sent, lambda rows: rows[3:])
     with pytest.raises(DataError, match="3 rows are missing"):

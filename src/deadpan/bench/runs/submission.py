@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deadpan.bench.items.item import LETTERS, family
+from deadpan.bench.items.prompts import render_prompt, template_texts
 from deadpan.bench.items.sets import AskPassphrase, ItemSet, open_set, shipped
+from deadpan.bench.runs.answers import place_of, read_letter
 from deadpan.bench.runs.folder import BenchRun, read_run
 from deadpan.bench.runs.rows import AnswerRow
 from deadpan.errors import DataError
@@ -43,7 +45,8 @@ def check_submission(
     """Check a run folder row by row; a DataError names the first thing that is wrong.
 
     The run must be complete, have its manifest, and answer the whole set; every row must have the item's own
-    key, category and family. `items` is needed if the set does not come with the package.
+    key, category and family, and the letter that its answer names. `items` is needed if the set does not come
+    with the package.
     """
     path = Path(folder)
     if not path.is_dir():
@@ -78,7 +81,7 @@ def _check_rows(run: BenchRun, items: dict[str, Item]) -> None:
         item = items.get(row.item)
         if item is None:
             raise DataError(f"{run.path}: item {row.item!r} is not in {run.plan.set}: remove the row")
-        changed = _changed(row, item)
+        changed = _changed(row, item) or _misread(row, item, run.plan.prompt)
         if changed:
             raise DataError(f"{run.path}: item {row.item}, run {row.run}: {changed}: send the run as written")
         if (row.item, row.run) in seen:
@@ -102,3 +105,16 @@ def _changed(row: AnswerRow, item: Item) -> str:
     if row.correct != (row.prediction == row.answer):
         return "it is marked right or wrong against its own letter"
     return ""
+
+
+def _misread(row: AnswerRow, item: Item, template: str) -> str:
+    """Return how the letter of a row differs from the one in its answer; people's answers have no text."""
+    if not template_texts(template):
+        return ""
+    order = tuple(LETTERS.find(letter) for letter in row.order)
+    if sorted(order) != list(range(len(item.options))):
+        return f"{row.order!r} is no order of its options"
+    shown = [item.options[at] for at in order]
+    place = place_of(read_letter(row.text, shown, render_prompt(item, order, template)), order)
+    read = "" if place is None else LETTERS[place]
+    return "" if row.prediction == read else f"its letter is {row.prediction!r}, but its text says {read!r}"
