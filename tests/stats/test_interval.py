@@ -80,3 +80,12 @@ def test_where_no_resample_differs_the_interval_is_wilsons_never_of_width_0() ->
     assert difference.high == pytest.approx(wilson(0, 20).high) == -(difference.low or 0)
     unknown = percentile_interval(5.0, 5 * replicates, 60)
     assert (unknown.low, unknown.high, unknown.why) == (None, None, SAME_EVERYWHERE)
+
+
+def test_a_few_resamples_that_differ_do_not_make_an_interval_of_width_0() -> None:
+    replicates = np.array([0.0] * 16 + [1.0] * 984)  # 1.6 %: where a resample of six rows has no positive one
+    found = percentile_interval(1.0, replicates, 6, clusters=6, limits=(0.0, 1.0))
+    assert (found.low, found.high) == pytest.approx((wilson(6, 6).low, 1.0))
+    assert found.why == f"nearly {SAME_EVERYWHERE}"
+    spread = percentile_interval(1.0, np.array([0.0] * 40 + [1.0] * 960), 6, clusters=6, limits=(0.0, 1.0))
+    assert (spread.low, spread.high, spread.why) == (0.0, 1.0, "")

@@ -6,6 +6,7 @@ import json
 
 from deadpan.page import Cell, Link, Page
 from deadpan.report.outputs import Output
+from deadpan.storage import Manifest
 
 
 def manifest_page(output: Output, back: str) -> Page:
@@ -25,6 +26,7 @@ def manifest_page(output: Output, back: str) -> Page:
     if output.problem:
         page.note(f"The numbers of this output are not shown: {output.problem}.")
     page.heading("Command").code(f"deadpan {manifest.command}")
+    page.text(f"With {_arguments(manifest)}. The line as it was typed is not recorded: it would hold paths.")
     if manifest.config:
         page.heading("Settings")
         rows: list[tuple[Cell, ...]] = [(name, _text(value)) for name, value in manifest.config.items()]
@@ -49,6 +51,15 @@ def manifest_page(output: Output, back: str) -> Page:
         ]
         page.table(("file", "bytes", "SHA-256"), files, label="Files", sortable=True)
     return page
+
+
+def _arguments(manifest: Manifest) -> str:
+    """Return which arguments of the command the page shows."""
+    shown = {"the settings": manifest.config, "the inputs": manifest.inputs}
+    parts = [f"{name} below" for name, there in shown.items() if there]
+    if manifest.seed is not None:
+        parts.append(f"random seed {manifest.seed}")
+    return " and ".join(parts) or "no settings, inputs or random seed"
 
 
 def _text(value: object) -> str:

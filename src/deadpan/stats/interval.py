@@ -120,7 +120,7 @@ def unvaried_interval(
     upper end of Wilson's interval of 0 of `clusters`. They could be anywhere between the `limits` of the
     score. For a share of 0 or 1 this is Wilson's interval. Without limits or clusters there are no ends.
     """
-    said = "; ".join(part for part in (why, SAME_EVERYWHERE) if part)
+    said = why if SAME_EVERYWHERE in why else "; ".join(part for part in (why, SAME_EVERYWHERE) if part)
     if limits is None or clusters < 1:
         return Interval(value, None, None, level, n, said)
     share = wilson(0, clusters, level).high or 0.0
@@ -141,8 +141,9 @@ def percentile_interval(
     """Return the percentile interval of a bootstrap. Replicates that are NaN are undefined and excluded.
 
     The interval is widened where needed to contain the value: with few clusters the percentiles of a
-    skewed score can lie to one side of it. Where every resample gives the same value (all answers right),
-    the interval is that of `unvaried_interval` with these clusters and limits, never one of width 0.
+    skewed score can lie to one side of it. Where every resample gives the same value (all answers right), or
+    so many that the percentiles show no spread, the interval is that of `unvaried_interval` with these
+    clusters and limits, never one of width 0.
     """
     check_level(level)
     if math.isnan(value):
@@ -156,4 +157,7 @@ def percentile_interval(
     if kept.max() - kept.min() < SAME:
         return unvaried_interval(value, clusters, n, level, limits, "; ".join(remarks))
     low, high = np.quantile(kept, [(1 - level) / 2, (1 + level) / 2])
+    if high - low < SAME and abs(value - high) < SAME:
+        said = "; ".join([*remarks, f"nearly {SAME_EVERYWHERE}"])
+        return unvaried_interval(value, clusters, n, level, limits, said)
     return Interval(value, min(float(low), value), max(float(high), value), level, n, "; ".join(remarks))

@@ -40,8 +40,10 @@ class SiteReport(Result):
 
     def summary(self) -> Summary:
         """Return the page to open, and the excluded runs."""
-        people = " and people" if self.human else ""
-        notes = [f"{self.out / 'index.html'}: {self.models} models{people}, {self.pages} item pages"]
+        count = f"{self.models} model" + ("s" if self.models > 1 else "")
+        who = [name for name, there in ((count, self.models), ("people", self.human)) if there]
+        shown = " and ".join(who) or "baselines only"
+        notes = [f"{self.out / 'index.html'}: {shown}, {self.pages} item pages"]
         notes += [f"excluded: {name} ({why})" for name, why in self.excluded]
         return Summary(notes=(*notes, *filter(None, [self.note])))
 
