@@ -34,6 +34,7 @@ from deadpan.stats.power import (
     items_needed,
     minimum_detectable_difference,
     power_to_detect,
+    t_quantile,
 )
 
 if TYPE_CHECKING:
@@ -178,9 +179,10 @@ def paired_interval(
     """Return the mean difference with an expanded percentile interval of the cluster bootstrap.
 
     Plain percentiles are too narrow for few clusters, as a z interval is beside a t interval; the tails
-    are moved outwards by the ratio of the two (Hesterberg 2015, section 3.3). Scores of 0 and 1 make the
-    resampled means jump in steps of 1 / n, and a plain percentile ends on the outer step; the ends are
-    mid-quantiles instead, as the tests have mid-p values. Where every item gives the same value,
+    are moved outwards by the ratio of the two (Hesterberg 2015, section 3.3). A handful of clusters cannot
+    be resampled into such tails, so the ends are never inside those of the t interval. Scores of 0 and 1
+    make the resampled means jump in steps of 1 / n, and a plain percentile ends on the outer step; the
+    ends are mid-quantiles instead, as the tests have mid-p values. Where every item gives the same value,
     the ends follow from the `limits` between which values can lie. With more than `MANY` clusters whose sums
     all differ, the interval is the bootstrap's normal limit.
     """
@@ -203,7 +205,10 @@ def paired_interval(
     low, high = mid_quantiles(replicates, (tail, 1 - tail))
     if low == high:
         return unvaried_interval(value, k, n, level, limits)
-    return Interval(value, min(low, value), max(high, value), level, n)
+    half = t_quantile(k, level) * (standard_error(differences, clusters) or 0.0)
+    low, high = min(low, value - half), max(high, value + half)
+    lowest, highest = limits or (low, high)
+    return Interval(value, max(low, lowest), min(high, highest), level, n)
 
 
 def clustered_share(scores: FloatArray, clusters: IntArray, level: float = LEVEL) -> Interval:
@@ -212,8 +217,6 @@ def clustered_share(scores: FloatArray, clusters: IntArray, level: float = LEVEL
     It has as many trials as independent ones would need for the same standard error, and the t quantile of
     the number of clusters. Near 0 and 1 a percentile interval leaves the true mean out twice as often.
     """
-    from scipy.stats import t
-
     n, k = len(scores), int(clusters.max(initial=-1)) + 1
     if n == 0:
         return undefined("no common items", 0, level)
@@ -222,7 +225,7 @@ def clustered_share(scores: FloatArray, clusters: IntArray, level: float = LEVEL
         return Interval(mean, None, None, level, n, ONE_CLUSTER)
     if error < _SAME:
         return unvaried_interval(mean, k, n, level, (0.0, 1.0))
-    spread = float(t.ppf((1 + check_level(level)) / 2, k - 1)) ** 2 * error**2 / (mean * (1 - mean))
+    spread = t_quantile(k, level) ** 2 * error**2 / (mean * (1 - mean))
     middle = (mean + spread / 2) / (1 + spread)
     half = math.sqrt(spread * mean * (1 - mean) + spread * spread / 4) / (1 + spread)
     return Interval(mean, min(middle - half, mean), max(middle + half, mean), level, n)

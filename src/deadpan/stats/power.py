@@ -51,10 +51,14 @@ def expanded_tail(clusters: int, level: float = LEVEL) -> float:
 
     A bootstrap draws with the variance that divides by n, and has normal, not t tails.
     """
+    return _NORMAL.cdf(-t_quantile(clusters, level) * math.sqrt(clusters / (clusters - 1)))
+
+
+def t_quantile(clusters: int, level: float = LEVEL) -> float:
+    """Return how many standard errors over clusters a two-sided t interval reaches to each side."""
     from scipy.stats import t
 
-    z = float(t.ppf((1 + check_level(level)) / 2, clusters - 1)) * math.sqrt(clusters / (clusters - 1))
-    return _NORMAL.cdf(-z)
+    return float(t.ppf((1 + check_level(level)) / 2, clusters - 1))
 
 
 def _check(standard_error: float, power: float) -> None:
