@@ -17,10 +17,10 @@ import pytest
 
 from deadpan import models
 from deadpan.errors import ConfigError, MissingExtra, ModelError
-from deadpan.llm import Client, LLMSettings, acomplete, complete, embedded_server
+from deadpan.llm import Client, LLMSettings, acomplete, complete, embedded, embedded_server
 from deadpan.llm.cache import Cache
 from deadpan.llm.client import close_shared
-from deadpan.llm.embedded import idle_cores, stop_all
+from deadpan.llm.embedded import busy_cores, idle_cores, stop_all
 
 NAME = "smollm2-135m"
 LIBRARY = importlib.util.find_spec("xllamacpp") is not None
@@ -50,8 +50,24 @@ def test_it_takes_the_cores_that_are_idle(
     monkeypatch: pytest.MonkeyPatch, cores: int, load: float, threads: int
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(cores)), raising=False)
-    monkeypatch.setattr(os, "getloadavg", lambda: (load, load, load), raising=False)
+    monkeypatch.setattr(embedded, "busy_cores", lambda: load)
     assert idle_cores() == threads
+
+
+def test_cores_at_work_are_counted_not_remembered(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    stat = tmp_path / "stat"
+    stat.write_text("cpu  100 0 100 800 0 0 0 0 50 0\ncpu0 ...\n")
+    monkeypatch.setattr(embedded, "STAT", stat)
+    monkeypatch.setattr(os, "cpu_count", lambda: 4)
+    monkeypatch.setattr(os, "getloadavg", lambda: (7.5, 7.5, 7.5), raising=False)
+
+    def later(seconds: float) -> None:
+        stat.write_text("cpu  120 0 105 870 5 0 0 0 70 0\n")
+
+    assert busy_cores(later) == 1.0
+    assert busy_cores(lambda _: None) == 0.0
+    stat.unlink()
+    assert busy_cores(lambda _: None) == 7.5
 
 
 def test_an_unknown_name_lists_the_others() -> None:

@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +24,9 @@ from deadpan.registry import unknown
 
 CONTEXT = 4_096
 START_SECONDS = 120.0
+STAT = Path("/proc/stat")
+GLANCE = 0.25
+"""Seconds over which idle cores are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +78,32 @@ def embedded_server(name: str, threads: int = 0) -> EmbeddedServer:
 def idle_cores() -> int:
     """Return how many cores other processes leave free, at least one."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    busy = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
-    return max(1, min(cores, round(cores - busy)))
+    return max(1, min(cores, round(cores - busy_cores())))
+
+
+def busy_cores(wait: Callable[[float], None] = time.sleep) -> float:
+    """Return how many cores are at work now; on Linux measured, elsewhere the load of the last minute.
+
+    That load still counts a download that has just ended, and a server keeps its threads for hours.
+    """
+    before = _worked()
+    if before is None:
+        return os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    wait(GLANCE)
+    after = _worked() or before
+    worked, total = after[0] - before[0], after[1] - before[1]
+    return (os.cpu_count() or 1) * worked / total if total > 0 else 0.0
+
+
+def _worked() -> tuple[int, int] | None:
+    """Return the processor time that was worked and all there was, of all cores; None if nobody counts it."""
+    with suppress(OSError, ValueError):
+        _, *ticks = STAT.read_text().split("\n", 1)[0].split()
+        counted = [
+            int(tick) for tick in ticks[:8]
+        ]  # user, nice, system, idle, waiting, ...; guests are in user
+        return sum(counted) - sum(counted[3:5]), sum(counted)
+    return None
 
 
 def stop_all() -> None:
