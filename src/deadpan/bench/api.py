@@ -13,6 +13,7 @@ from deadpan.bench.items.prompts import REASONED, ZERO_SHOT
 from deadpan.bench.items.sets import DEFAULT_SET, AskPassphrase, ItemSet, open_set
 from deadpan.bench.open_track.explain import explain
 from deadpan.bench.open_track.marks import OpenScores
+from deadpan.bench.runs.asking import Answerer
 from deadpan.bench.runs.folder import BenchRun, read_run
 from deadpan.bench.runs.providers import Sampling
 from deadpan.bench.runs.run import run_models
@@ -105,6 +106,7 @@ def run_bench(
     price: tuple[float, float] | None = None,
     seed: int = 0,
     ask: AskPassphrase | None = None,
+    answerers: Mapping[str, Answerer] | None = None,
     progress: Progress = silent,
     watch: Watch | None = None,
 ) -> BenchResult:
@@ -126,6 +128,7 @@ def run_bench(
     - `max_cost`, `price`: the limit in US dollars for all runs together, earlier sessions included, and the
       price per million input and output tokens of a model that has none in the table.
     - `ask`: returns the passphrase of a sealed set.
+    - `answerers`: what answers in place of a model of that name, such as a baseline of your own.
     - `progress`, `watch`: called with the rows done and their total, or with the state of every model.
     """
     models = default_model() if models is None else models
@@ -139,7 +142,8 @@ def run_bench(
         max_cost=max_cost, price=price, seed=seed, ask=ask,
     )  # fmt: skip
     folder = check_path(out, "the folder")
-    finished = run_models(names, settings, folder, watch=watch or progress_watch(check_progress(progress)))
+    seen = watch or progress_watch(check_progress(progress))
+    finished = run_models(names, settings, folder, watch=seen, answerers=answerers)
     return _result(folder, settings, [read_run(folder) for folder, _ in finished])
 
 

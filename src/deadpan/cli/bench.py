@@ -251,19 +251,22 @@ def contaminated(model: str | None, items: str, as_json: bool, **options: Any) -
 @bench.command(renamed={"--pairs": "--limit"})
 @source_argument
 @click.option("--model", "models", multiple=True, help="A model. [default: the embedded model]")
+@click.option("--detector", "folders", multiple=True, type=PATH, help="A trained detector, or `default`.")
 @click.option("--limit", "pairs", type=click.IntRange(min=1), help="Ask the first N of 400 pairs only.")
 @click.option("--runs", default=1, show_default=True, help="How often every pair is asked.")
 @click.option("--out", default="organic", show_default=True, type=PATH, help="Where to write.")
 @reading_options
 @seed_option
 @json_option
-def organic(source: str, models: tuple[str, ...], reading: Reading, as_json: bool, **options: Any) -> int:
+def organic(source: str, folders: Any, reading: Reading, as_json: bool, **options: Any) -> int:
     """Ask which of two real replies was meant sarcastically; SOURCE is your copy of sarc-main."""
     from deadpan.bench.organic import run_organic
     from deadpan.datasets import read_source
+    from deadpan.detect.detector import Detector
 
+    detectors = {Path(folder).name: Detector.load(folder) for folder in folders}
     with live() as watch:
-        result = run_organic(read_source(source, reading), models or None, watch=watch, **options)
+        result = run_organic(read_source(source, reading), detectors=detectors, watch=watch, **options)
     return show(result, as_json, failed=result.incomplete)
 
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 from dataclasses import replace
 from importlib.resources import files
 
 import pytest
 
-from deadpan import organic_set, run_organic
+from deadpan import Detector, organic_set, run_organic
 from deadpan.bench.organic.track import usable_pairs
 from deadpan.bench.site.write import write_leaderboard
 from deadpan.errors import DeadpanError
+from deadpan.fields import encode
 from deadpan.logs import read_logs
-from deadpan.records import Example, Turn
+from deadpan.records import Example, Prediction, Turn
 
 
 def pairs(n: int = 30) -> list[Example]:
@@ -85,3 +87,45 @@ def test_the_board_draws_chance_where_two_options_put_it(tmp_path):
 def test_a_corpus_without_pairs_is_one_line():
     with pytest.raises(DeadpanError, match="no pair of a sarcastic and a sincere reply"):
         organic_set([replace(row, sequence="") for row in pairs()])
+
+
+class Splendid:
+    """A detector that knows one word, and cannot decide about every tenth comment."""
+
+    seen_ = None
+
+    def predict(self, examples):
+        undecided = [example.context[-1].text.split()[6].endswith("0") for example in examples]
+        scores = [
+            0.5 if torn else float("splendid" in example.response.text)
+            for example, torn in zip(examples, undecided, strict=True)
+        ]
+        return [Prediction(e.id, None, score, "") for e, score in zip(examples, scores, strict=True)]
+
+
+def test_a_detector_chooses_the_reply_that_it_scores_higher(tmp_path):
+    detectors = {"one-word": Splendid()}
+    result = run_organic(pairs(), detectors=detectors, out=tmp_path, pairs=30, runs=2)
+    [scores] = result.scores
+    assert scores.model == "baseline/detector-one-word"
+    assert scores.avg.value == 27 / 30  # numbers 0, 10 and 20 have equal scores, which is no answer
+    assert sum(row.unread for row in result.runs[0].rows) == 6
+    both = run_organic(pairs(), "baseline/first", detectors=detectors, out=tmp_path, pairs=30, runs=2)
+    assert {each.model for each in both.scores} == {"baseline/first", "baseline/detector-one-word"}
+
+
+def test_a_detector_that_was_trained_on_the_replies_is_refused(tmp_path):
+    trained = Detector("bow").fit(pairs())
+    with pytest.raises(DeadpanError, match="mine was trained on 60 of the 60 replies"):
+        run_organic(pairs(), detectors={"mine": trained}, out=tmp_path, pairs=30)
+    with pytest.raises(DeadpanError, match="detectors must be a mapping"):
+        run_organic(pairs(), detectors=[trained], out=tmp_path, pairs=30)
+
+
+def test_the_command_takes_the_detector_that_comes_with_the_package(deadpan, tmp_path):
+    rows = "".join(json.dumps(encode(example)) + "\n" for example in pairs(8))
+    (tmp_path / "pairs.jsonl").write_text(rows)
+    ran = deadpan("bench", "organic", tmp_path / "pairs.jsonl", "--detector", "default", "--limit", "8",
+                  "--out", tmp_path / "out", "--json")  # fmt: skip
+    assert ran.status == 0
+    assert [each["model"] for each in ran.json["runs"]] == ["baseline/detector-default"]

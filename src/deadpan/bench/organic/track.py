@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import csv
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from deadpan.arguments import check_examples, check_whole
+from deadpan.arguments import check_examples, check_mapping, check_names, check_whole
 from deadpan.bench.api import BenchResult, run_bench
 from deadpan.bench.items.sets import ItemSet, make_set
+from deadpan.bench.organic.detectors import detector_answers
 from deadpan.draws import draw, sample
 from deadpan.errors import DataError
-from deadpan.records import Example, Item
+from deadpan.records import Example, Item, Predictor
 
 VERSION = "1.0.0"
 NAME = "organic"
@@ -58,15 +59,24 @@ def run_organic(
     examples: Iterable[Example],
     models: str | Sequence[str] | None = None,
     *,
+    detectors: Mapping[str, Predictor] | None = None,
     pairs: int | None = None,
     runs: int = 1,
     out: str | Path = "organic",
     seed: int = 0,
     **settings: Any,
 ) -> BenchResult:
-    """Ask models which of two real replies was meant sarcastically; `settings` are those of `run_bench`."""
+    """Ask models which of two real replies was meant sarcastically; `settings` are those of `run_bench`.
+
+    `detectors` choose the reply that they score higher; each is a baseline, `baseline/detector-NAME`. Without
+    models and detectors the embedded model is asked.
+    """
     items = organic_set(examples, pairs=pairs, seed=seed)
-    return run_bench(models, items, runs=runs, out=out, seed=seed, **settings)
+    check_mapping(given := detectors or {}, "detectors", "pass a name and a detector each")
+    chosen = detector_answers(items, given)
+    names = [models] if isinstance(models, str) else check_names(models or [], "models")
+    asked = [*names, *chosen] or None
+    return run_bench(asked, items, runs=runs, out=out, seed=seed, answerers=chosen, **settings)
 
 
 def usable_pairs(examples: Sequence[Example]) -> list[Pair]:

@@ -84,7 +84,8 @@ def run_models(
     runners = [_Runner.resume(settings, plan, folder, budget, clock) for folder, plan in plans]
     # A model that has answered everything is not connected: it need not be available.
     unfinished = [runner for runner in runners if runner.pending]
-    ready = answerers or {each.plan.model: connect(each.plan.model, settings.sampling) for each in unfinished}
+    given, names = answerers or {}, [each.plan.model for each in unfinished]
+    ready = {name: given[name] if name in given else connect(name, settings.sampling) for name in names}
     with ExitStack() as locks:  # two runs in one folder would pay for everything twice
         for folder, plan in plans:
             locks.enter_context(lock_folder(folder))
