@@ -1,12 +1,13 @@
 """The embedded model on SarcBench: seconds per item, with and without constrained answers.
 
-Asks a sample of the public set twice: constrained to six letters (one token beyond the prompt), and freely
-(`Final Answer: X`). Beside them, plain decoding in the same session, as llama-bench measures it: a prompt that
-is evaluated once, then tokens one by one. Rates are per processor second of the server as well as per second,
-because the machine may be shared; the estimate for the whole set uses processor time and divides it by the
-cores, which assumes that both are idle.
+Asks a random sample of a set, in whole pairs and in their order (twins share their beginning), constrained to
+six letters: one token beyond the prompt. With `--free` also freely (`Final Answer: X`). Beside them, plain
+decoding in the same session, as llama-bench measures it: a prompt that is evaluated once, then tokens one by
+one. Rates are per second and per processor second of the server. The whole set is estimated twice: from the
+seconds, which needs an idle machine, and from the processor seconds divided by the threads, which assumes one.
+`--items 0` asks the whole set.
 
-    python benchmarks/llm.py --items 6
+    python benchmarks/llm.py --items 40 --threads 2
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from deadpan.bench.items.item import LETTERS
-from deadpan.bench.items.sets import open_set
-from deadpan.bench.runs.asking import PosedItem, posed_items
+from deadpan.bench.items.sets import limited, open_set
+from deadpan.bench.runs.asking import posed_items
 from deadpan.llm import Client, LLMSettings, Reply, default_model, embedded_server
+from deadpan.llm.embedded import idle_cores
 
-CORES = 2
 BAR_MINUTES = 20
 
 
@@ -54,6 +55,7 @@ class Meter:
             "written": out,
             "seconds": round(wall, 1),
             "processor seconds": round(cpu, 1),
+            "tokens per second": round((new + out) / wall, 1),
             "tokens per processor second": round((new + out) / cpu, 1),
         }
         print(json.dumps(found), flush=True)
@@ -62,12 +64,21 @@ class Meter:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--items", type=int, default=6, help="items of the sample, one in six of them Korean")
+    parser.add_argument("--set", default="public@0.3.0")
+    parser.add_argument("--items", type=int, default=40, help="items of the sample, in whole pairs; 0: all")
     parser.add_argument("--model", default=default_model())
+    parser.add_argument("--threads", type=int, default=0, help="0: one per idle core, as elsewhere")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--free", action="store_true", help="also without constraint, prompts cached")
     options = parser.parse_args()
-    everything = posed_items(open_set("public").items, 1, 0, shuffle=False)
-    sample = spread(everything, options.items)
-    settings = LLMSettings(model=options.model, temperature=0, max_tokens=24, cache=False, timeout=900)
+    items = open_set(options.set).items
+    everything = posed_items(items, 1, 0, shuffle=False)
+    chosen = {item.id for item in limited(items, None, options.items or None, options.seed)}
+    sample = [posed for posed in everything if posed.item.id in chosen]
+    threads = options.threads or idle_cores()
+    settings = LLMSettings(
+        model=options.model, temperature=0, max_tokens=24, cache=False, timeout=900, threads=threads
+    )
     server = embedded_server(settings.embedded, settings.threads)
     with Client(settings) as client:
         client.complete("Hello", max_tokens=1)
@@ -75,29 +86,22 @@ def main() -> None:
         story = "Write a long story about a train."
         client.complete(story, max_tokens=1)
         meter.run("plain decoding", [lambda: client.complete(story, max_tokens=48)])
-        free = [lambda p=p: client.complete(p.prompt) for p in sample]
         letters = [lambda p=p: client.complete(p.prompt, choices=tuple(LETTERS)) for p in sample]
-        constrained = meter.run("six letters, one token", letters)
-        meter.run("the same again, prompts cached", letters)
-        meter.run("free answers, prompts cached", free)
+        asked = meter.run("six letters, one token", letters)
+        if options.free:
+            meter.run("free answers, prompts cached", [lambda p=p: client.complete(p.prompt) for p in sample])
     scale = sum(len(p.prompt.encode()) for p in everything) / sum(len(p.prompt.encode()) for p in sample)
-    minutes = float(constrained["processor seconds"]) * scale / CORES / 60
-    print(
-        json.dumps(
-            {
-                "whole set": len(everything),
-                "minutes on two idle cores": round(minutes, 1),
-                "bar": BAR_MINUTES,
-                "load": os.getloadavg()[0],
-            }
-        )
-    )
-
-
-def spread(posed: Sequence[PosedItem], count: int) -> list[PosedItem]:
-    """Return items spread evenly over the set, so that languages keep their shares."""
-    step = len(posed) / count
-    return [posed[int(place * step + step / 2)] for place in range(count)]
+    found = {
+        "set": options.set,
+        "items": len(everything),
+        "asked": len(sample),
+        "threads": threads,
+        "minutes for the whole set": round(float(asked["seconds"]) * scale / 60, 1),
+        "by processor time": round(float(asked["processor seconds"]) * scale / threads / 60, 1),
+        "bar": BAR_MINUTES,
+        "load": os.getloadavg()[0],
+    }
+    print(json.dumps(found))
 
 
 if __name__ == "__main__":
