@@ -36,7 +36,8 @@ def influence_chart(pieces: Sequence[tuple[str, float]]) -> str:
     axis = f'<path d="M{middle} 0V{bottom}" style="stroke: {LIGHT["rule"]}"/>{words}'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {bottom + 30}" width="{width}" '
-        f'style="font: 14px system-ui, sans-serif">{axis}{"".join(bars)}</svg>'
+        f'style="font: 14px system-ui, sans-serif; min-width: 0; max-width: {width}px">'
+        f"{axis}{''.join(bars)}</svg>"
     )
 
 

@@ -37,11 +37,11 @@ def stop(guide: Guide) -> None:
     write_leaderboard([folder], guide.out / "board", seed=guide.seed)
     guide.artefact("The board, with a page per item", guide.out / "board" / "index.html")
     guide.page.table(
-        ("model", "correct"), [(each.model, each.avg) for each in scored],
+        ("model", "correct"), [(_short(each), each.avg) for each in scored],
         caption="Share of correct answers; intervals resample families of items",
     )  # fmt: skip
     guide.page.table(
-        ("model", "both of a pair"), [(each.model, each.pairs) for each in scored],
+        ("model", "both of a pair"), [(_short(each), each.pairs) for each in scored],
         caption="Share of pairs of which both questions are answered correctly",
     )  # fmt: skip
     guide.found(_finding(scored), "deadpan bench run --model openai/NAME --out runs")
@@ -50,6 +50,11 @@ def stop(guide: Guide) -> None:
 def _dates(scored: Sequence[RunScores]) -> str:
     days = sorted({day[:10] for each in scored for day in each.dates})
     return days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
+
+
+def _short(run: RunScores) -> str:
+    """Return the name of a model without where it runs, so that a table fits a phone."""
+    return run.model.removeprefix("embedded/")
 
 
 def _models(scored: Sequence[RunScores]) -> list[RunScores]:
@@ -69,7 +74,7 @@ def _finding(scored: Sequence[RunScores]) -> str:
     first = models[0]
     word = "above" if (first.avg.low or 0.0) > CHANCE else "not significantly above"
     return (
-        f"Of {len(models)} recorded language models the best, {first.model}, is right in {score(first.avg)} "
-        f"of {first.n:,} questions, {word} chance ({CHANCE:.3f}), and in both of a pair in "
-        f"{score(first.pairs)}."
+        f"Of {len(models)} recorded language models the best, {_short(first)}, is right in "
+        f"{score(first.avg)} of {first.n:,} questions, {word} chance ({CHANCE:.3f}), and in both of "
+        f"a pair in {score(first.pairs)}."
     )

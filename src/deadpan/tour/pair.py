@@ -126,7 +126,7 @@ def _choices(model: str, hits: Sequence[int], asked: int) -> Answered:
 def _all_pairs(guide: Guide, recorded: Recorded, runs: Sequence[BenchRun], total: int) -> None:
     """Show who solves how many of all pairs, and what a detector of words can reach."""
     rows: list[tuple[Cell, ...]] = [(recorded.reader, recorded.solved(total) / total)]
-    rows += [(run.plan.model, pair_accuracy(run.rows, guide.seed)) for run in runs]
+    rows += [(run.plan.model.removeprefix("embedded/"), pair_accuracy(run.rows, guide.seed)) for run in runs]
     guide.page.table(
         ("language model", "share of pairs"), [*rows, ("chance", CHANCE**2)],
         caption=f"Both questions answered correctly, of all {total} pairs of SarcBench",

@@ -42,6 +42,6 @@ def stop(guide: Guide) -> None:
     guide.artefact("Your sentence, word by word", guide.out / "sentence.html")
     shown = text if len(text) <= 60 else f"{text[:59]}…"
     guide.found(
-        f"“{shown}”: {word}, {meaning}, on the strength of its words alone.",
-        f'deadpan detect explain "{shown}"',
+        f"“{shown}”: {word}. {meaning}, on the strength of its words alone.",
+        f'deadpan detect explain --model {DEFAULT} "{shown}"',
     )
