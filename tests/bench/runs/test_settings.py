@@ -7,6 +7,7 @@ import json
 import pytest
 
 from bench_items import FAST, Scripted, job, right, small_set
+from deadpan.bench.api import run_bench
 from deadpan.bench.items.prompts import EXPLAIN
 from deadpan.bench.runs.asking import GivenAnswer
 from deadpan.bench.runs.folder import PLAN, read_run
@@ -70,3 +71,21 @@ def test_a_run_is_not_resumed_with_another_constraint(tmp_path):
     run(tmp_path, Scripted(right))
     with pytest.raises(ConfigError, match="another constrained"):
         run(tmp_path, Scripted(right), constrain=True)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"temperature": 9.0}, "temperature is 9.0"),
+        ({"seed": 3_000_000}, "seed is"),
+        ({"timeout": 1e9}, "timeout is"),
+        ({"retries": 1_000}, "retries is 1000"),
+        ({"concurrency": 5_000}, "concurrency is 5000"),
+    ],
+)
+def test_what_no_server_accepts_is_found_before_a_folder_is_made(tmp_path, options, words):
+    with pytest.raises(ConfigError, match=words):
+        run_bench(
+            ["embedded/smollm2-135m", "baseline/random"], small_set(4), out=tmp_path / "runs", **options
+        )
+    assert not (tmp_path / "runs").exists()

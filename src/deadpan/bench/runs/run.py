@@ -78,6 +78,7 @@ def run_models(
     asked = [settings.plan(model) for model in models]
     plans = [(Path(out) / slug(plan.system), plan) for plan in asked]
     for folder, plan in plans:
+        call_settings(settings, plan)
         check_resumable(folder, plan)
         check_price(plan.model, settings)
     budget, clock = Budget(settings.max_cost), clock or RunClock()
@@ -173,32 +174,10 @@ class _Runner:
         changed()
         return self.failure
 
-    def _options(self) -> int:
-        """Return the largest number of options of an item."""
-        return max((len(item.options) for item in self.settings.set.items), default=len(LETTERS))
-
     def _client(self, answerer: Answerer | Transport, journal: Journal) -> Client:
         """Return the client of this model: the shared budget, its own journal and circuit breaker."""
-        sampling, model, local = self.settings.sampling, self.plan.model, is_local(self.plan.model)
-        settings = LLMSettings(
-            model=model,
-            base_url=sampling.base_url,
-            key_env=sampling.key_env,
-            temperature=sampling.temperature,
-            top_p=sampling.top_p,
-            reasoning_effort=sampling.reasoning_effort,
-            extra=sampling.extra,
-            seed=sampling.seed * 1000 if local else None,
-            stop=("\n",) if local and self.plan.prompt != REASONED else (),
-            choices=tuple(LETTERS[: self._options()]) if self.plan.constrained else (),
-            timeout=sampling.timeout,
-            retries=self.settings.retries,
-            concurrency=sampling.concurrency,
-            price=(0.0, 0.0) if model.startswith(PREFIX) else self.settings.price,
-            cache=False,  # independent runs must not replay each other's answers
-        )
         return Client(
-            settings,
+            call_settings(self.settings, self.plan),
             journal=journal,
             budget=self.budget,
             transport=_as_transport(answerer, self.pending),
@@ -248,6 +227,29 @@ class _Runner:
         self.state.calls += reply.attempts
         self.state.spent += reply.cost or 0.0
         self.state.unpriced = self.state.unpriced or reply.cost is None
+
+
+def call_settings(settings: RunSettings, plan: RunPlan) -> LLMSettings:
+    """Return what is sent with every question; a value that no server accepts is an error."""
+    sampling, model, local = settings.sampling, plan.model, is_local(plan.model)
+    options = max((len(item.options) for item in settings.set.items), default=len(LETTERS))
+    return LLMSettings(
+        model=model,
+        base_url=sampling.base_url,
+        key_env=sampling.key_env,
+        temperature=sampling.temperature,
+        top_p=sampling.top_p,
+        reasoning_effort=sampling.reasoning_effort,
+        extra=sampling.extra,
+        seed=sampling.seed * 1000 if local else None,
+        stop=("\n",) if local and plan.prompt != REASONED else (),
+        choices=tuple(LETTERS[:options]) if plan.constrained else (),
+        timeout=sampling.timeout,
+        retries=settings.retries,
+        concurrency=sampling.concurrency,
+        price=(0.0, 0.0) if model.startswith(PREFIX) else settings.price,
+        cache=False,  # independent runs must not replay each other's answers
+    )
 
 
 def _as_transport(answerer: Answerer | Transport, posed: Sequence[PosedItem]) -> Transport:
