@@ -6,6 +6,7 @@ import csv
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from textwrap import shorten
 
 from deadpan.bench.items.item import LETTERS, family
 from deadpan.bench.items.sets import ItemSet
@@ -19,6 +20,8 @@ from deadpan.storage import manifest_path, read_manifest
 
 HUMAN = "human"
 QUESTION = "answer"
+SHOWN = 120
+"""Characters of a file's columns that an error shows: a file that is no table has all of a line there."""
 COLUMNS = {
     "item_id": ("item_id", "item", "id", "question_id"),
     "annotator": ("annotator", "person", "participant", "rater", "worker"),
@@ -69,8 +72,10 @@ def _columns(header: Sequence[str], path: Path) -> dict[str, str]:
     for wanted, choices in COLUMNS.items():
         match = next((name for name in header if name.strip().lower() in choices), None)
         if match is None:
-            have = ", ".join(header) or "none"
-            raise DataError(f"{path}: no column named {' or '.join(choices)}; its columns are {have}")
+            have = shorten(", ".join(header) or "none", SHOWN, placeholder=" ...")
+            raise DataError(
+                f"{path}: no column named {' or '.join(choices)}, but {have}: give a studio export or a CSV"
+            )
         names[wanted] = match
     return names
 
