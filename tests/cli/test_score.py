@@ -50,6 +50,13 @@ def test_agreement_explains_what_is_undefined_and_writes_labels(deadpan, tmp_pat
     assert [label.value for label in read_records(tmp_path / "labels.jsonl", Label)] == ["yes"] * 3
 
 
+def test_a_page_is_for_scored_tables_and_never_silently_left_out(deadpan, tmp_path, gold):
+    write_predictions(tmp_path / "p.jsonl", [Prediction(e.id, e.label, 0.5) for e in gold])
+    ran = deadpan("score", tmp_path / "gold.jsonl", tmp_path / "p.jsonl", "--out", tmp_path / "page")
+    assert ran.status == 2 and "scored tables" in ran.err
+    assert not (tmp_path / "page").exists()
+
+
 def test_the_old_spellings_of_agree_and_score_still_work(deadpan, tmp_path, gold):
     rows = [Judgment(item, who, "q", "1", 1.0, "2026-01-01T00:00:00Z") for item in "ab" for who in "xy"]
     write_records(tmp_path / "j.jsonl", rows, Judgment)

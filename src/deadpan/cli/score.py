@@ -41,6 +41,7 @@ def score(
     """
     from deadpan.datasets import read_source
     from deadpan.datasets.scored import are_scored, score_files
+    from deadpan.errors import ConfigError
     from deadpan.formats.predictions import read_systems
     from deadpan.stats import score_systems
 
@@ -50,6 +51,11 @@ def score(
             report.write(out)
         show(report, as_json)
         return
+    if out is not None:
+        raise ConfigError(
+            "--out writes a page about scored tables, as detect predict TABLE --out scored.csv makes them: "
+            "score one, or print these scores with --json"
+        )
     systems = read_systems(predictions)
     examples = read_source(source, reading).examples
     show(score_systems(examples, systems, metric=metric or "macro_f1", seed=seed), as_json)

@@ -8,6 +8,8 @@ from deadpan.page import Cell, Link, Page
 from deadpan.report.outputs import Output
 from deadpan.storage import Manifest
 
+HASH = "SHA-256 begins"
+
 
 def manifest_page(output: Output, back: str) -> Page:
     """Return everything that is needed to make an output again."""
@@ -33,7 +35,8 @@ def manifest_page(output: Output, back: str) -> Page:
         page.table(("setting", "value"), rows, label="Settings")
     page.heading("Inputs")
     if manifest.inputs:
-        page.table(("file", "SHA-256"), list(manifest.inputs.items()), label="Inputs")
+        inputs: list[tuple[Cell, ...]] = [(name, _short(found)) for name, found in manifest.inputs.items()]
+        page.table(("file", HASH), inputs, label="Inputs")
     else:
         page.text("None recorded: the command read no files, or its version did not record them.")
     for title, counts in (
@@ -46,20 +49,23 @@ def manifest_page(output: Output, back: str) -> Page:
     if manifest.files:
         page.heading("Files")
         files: list[tuple[Cell, ...]] = [
-            (name, int(facts.get("bytes", 0)), str(facts.get("sha256", "")))
+            (name, int(facts.get("bytes", 0)), _short(str(facts.get("sha256", ""))))
             for name, facts in manifest.files.items()
         ]
-        page.table(("file", "bytes", "SHA-256"), files, label="Files", sortable=True)
+        page.table(("file", "bytes", HASH), files, label="Files", sortable=True)
     return page
+
+
+def _short(found: str) -> str:
+    """Return the start of a hash; manifest.json, which the page links to, has all of it."""
+    return found[:12]
 
 
 def _arguments(manifest: Manifest) -> str:
     """Return which arguments of the command the page shows."""
-    shown = {"the settings": manifest.config, "the inputs": manifest.inputs}
-    parts = [f"{name} below" for name, there in shown.items() if there]
-    if manifest.seed is not None:
-        parts.append(f"random seed {manifest.seed}")
-    return " and ".join(parts) or "no settings, inputs or random seed"
+    shown = {"settings": manifest.config, "inputs": manifest.inputs}
+    parts = " and ".join(name for name, there in shown.items() if there)
+    return f"the {parts} below" if parts else "no settings and no inputs"
 
 
 def _text(value: object) -> str:

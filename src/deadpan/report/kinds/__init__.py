@@ -23,6 +23,7 @@ KINDS: Mapping[str, str] = {
     "studio export": "studies",
     "generate run": "generations",
     "reproduce": "reproductions",
+    "score": "evaluations",
 }
 """The beginning of a command -> the module that tells its outputs; all others are told by their manifest."""
 OTHER = "others"

@@ -48,7 +48,9 @@ def _story(output: Output) -> Story:
         for pair in found["comparisons"]
     ]
     tables = [
-        StoryTable(Table(("system", unit, "verdict"), tuple(rows), f"{unit} on {found['data']}")),
+        StoryTable(
+            Table(("system", unit, "verdict"), tuple(rows), f"{unit[0].upper()}{unit[1:]} on {found['data']}")
+        ),
         StoryTable(Table(("system", "training, s", "1,000 texts, s"), tuple(costs), "Cost")),
     ]
     if pairs:

@@ -1,14 +1,14 @@
-"""Evaluations of one detector (detect evaluate): every score beside that of a constant answer."""
+"""Evaluations (detect evaluate, score): every score beside that of a constant answer."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from deadpan.fields import decode
 from deadpan.page import Cell, Table
 from deadpan.page.numbers import score
-from deadpan.report.kinds.comparisons import in_words
+from deadpan.report.kinds.comparisons import headline, in_words
 from deadpan.report.outputs import Output
 from deadpan.report.stories import Finding, Story, StoryTable
 from deadpan.stats import Interval
@@ -20,12 +20,12 @@ DRAWN = ("pair_accuracy", "balanced_accuracy", "precision", "recall", "f1", "mac
 
 
 def tell(outputs: Sequence[Output]) -> list[Story]:
-    """Return a story per evaluation."""
-    return [_story(output) for output in outputs]
+    """Return a story per evaluation of a detector, or of files of predictions."""
+    read = [(output, read_json(output.folder / "scores.json")) for output in outputs]
+    return [(_files if "systems" in found else _detector)(output, found) for output, found in read]
 
 
-def _story(output: Output) -> Story:
-    found = read_json(output.folder / "scores.json")
+def _detector(output: Output, found: Mapping[str, Any]) -> Story:
     scores = {name: decode(value, Interval) for name, value in found["scores"].items()}
     constant = found.get("constant_answer", {})
     rows: list[tuple[Cell, ...]] = [
@@ -44,16 +44,7 @@ def _story(output: Output) -> Story:
     )
     tables = (
         StoryTable(Table(("score", "value", "constant answer"), tuple(rows), f"Scores of {what}")),
-        StoryTable(
-            Table(
-                ("truth", "predicted sincere", "predicted sarcastic", "unread"),
-                tuple(
-                    (name, *row)
-                    for name, row in zip(("sincere", "sarcastic"), found["confusion"], strict=True)
-                ),
-                "Answers",
-            )
-        ),
+        _answers(found["confusion"], "Answers"),
     )
 
     def draw() -> Any:
@@ -64,3 +55,47 @@ def _story(output: Output) -> Story:
 
     facts = (f"n = {found['n']:,}", f"threshold {found['threshold']:.3g}")
     return Story(what, text, facts, (Finding(text, 60),), tables, (draw,), outputs=(output,))
+
+
+def _files(output: Output, found: Mapping[str, Any]) -> Story:
+    """Tell scored files of predictions: their scores side by side, and whether one is better."""
+    constant, pairs = found["constant_answer"], found["comparisons"]
+    systems = {
+        name: {score: decode(value, Interval) for score, value in each["scores"].items()}
+        for name, each in found["systems"].items()
+    }
+    names, first = list(systems), next(iter(systems.values()))
+    shown = [score for score in first if all(score in scores for scores in systems.values())]
+    main = pairs[0]["score"] if pairs else next((name for name in MAIN if name in shown), shown[0])
+    names.sort(key=lambda name: -(systems[name][main].value or 0.0))
+    n = max(each["n"] for each in found["systems"].values())
+    ranked = {name: found["systems"][name] for name in names}
+    text = headline({**found, "systems": ranked, "metric": main, "data": f"{n:,} labelled rows"})
+    rows: list[tuple[Cell, ...]] = [
+        (in_words(score), *(systems[name][score] for name in names), constant.get(score)) for score in shown
+    ]
+    what = f"Scores of {' and '.join(names)}"
+    tables = [StoryTable(Table(("score", *names, "constant answer"), tuple(rows), what))]
+    if pairs:
+        differences: list[tuple[Cell, ...]] = [
+            (f"{one['first']} − {one['second']}", decode(one["difference"], Interval), one["p_holm"])
+            for one in pairs
+        ]
+        columns = ("difference", in_words(main), "p, Holm")
+        tables.append(StoryTable(Table(columns, tuple(differences), "Differences")))
+    tables += [_answers(found["systems"][name]["confusion"], f"Answers of {name}") for name in names]
+
+    def draw() -> Any:
+        from deadpan.figures import whiskers
+
+        mark = ("constant answer", float(constant[main])) if main in constant else None
+        return whiskers(text, {name: systems[name][main] for name in names}, unit=in_words(main), mark=mark)
+
+    facts = (f"n = {n:,}", f"{len(names)} file" + ("s" if len(names) > 1 else ""))
+    return Story(what, text, facts, (Finding(text, 60),), tuple(tables), (draw,), outputs=(output,))
+
+
+def _answers(confusion: Sequence[Sequence[int]], title: str) -> StoryTable:
+    columns = ("truth", "predicted sincere", "predicted sarcastic", "unread")
+    rows = zip(("sincere", "sarcastic"), confusion, strict=True)
+    return StoryTable(Table(columns, tuple((name, *row) for name, row in rows), title))
