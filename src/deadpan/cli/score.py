@@ -41,21 +41,15 @@ def score(
     """
     from deadpan.datasets import read_source
     from deadpan.datasets.scored import are_scored, score_files
-    from deadpan.errors import ConfigError
     from deadpan.formats.predictions import read_systems
     from deadpan.stats import score_systems
 
-    if are_scored([source, *predictions], reading):
+    if are_scored([source, *predictions], reading, out):
         report = score_files([source, *predictions], reading, metric or "macro_f1", seed)
         if out is not None:
             report.write(out)
         show(report, as_json)
         return
-    if out is not None:
-        raise ConfigError(
-            "--out writes a page about scored tables, as detect predict TABLE --out scored.csv makes them: "
-            "score one, or print these scores with --json"
-        )
     systems = read_systems(predictions)
     examples = read_source(source, reading).examples
     show(score_systems(examples, systems, metric=metric or "macro_f1", seed=seed), as_json)

@@ -41,15 +41,23 @@ def scored_columns(path: Path) -> tuple[str, str]:
     return "", ""
 
 
-def are_scored(sources: Sequence[Path | str], reading: Reading | None = None) -> bool:
-    """Return True if the sources are scored tables; one file alone must be one."""
+def are_scored(
+    sources: Sequence[Path | str], reading: Reading | None = None, page: Path | None = None
+) -> bool:
+    """Return True if the sources are scored tables; one file alone, and what gets a `page`, must be."""
     if len(sources) == 1 and not is_table(sources[0]):
         raise ConfigError(
             f"{sources[0]}: not a scored table: name one, or a SOURCE and files of predictions for it"
         )
     asked = dict((reading or Reading()).columns).get("label", "").lower()
     own = len(sources) == 1 or (asked and asked != ADDED[0])
-    return all(is_table(one) and (own or scored_columns(Path(one))[0]) for one in sources)
+    found = all(is_table(one) and (own or scored_columns(Path(one))[0]) for one in sources)
+    if page is not None and not found:
+        raise ConfigError(
+            "--out writes a page about scored tables, as detect predict TABLE --out scored.csv makes them: "
+            "score one, or print these scores with --json"
+        )
+    return found
 
 
 def read_scored(path: Path | str, reading: Reading | None = None) -> ScoredFile:
