@@ -16,7 +16,12 @@ keys = st.lists(
 
 def test_an_empty_key_joins_nothing() -> None:
     assert cluster_codes(["", "", "x", "x"]).tolist() == [0, 1, 2, 2]
-    assert cluster_codes([]).tolist() == []
+    assert cluster_codes([]).tolist() == cluster_codes().tolist() == []
+
+
+def test_a_key_that_is_no_text_is_refused_and_named() -> None:
+    with pytest.raises(DataError, match="must be text, got 7:"):
+        cluster_codes(["a", 7, None])  # type: ignore[list-item]
 
 
 def test_sharing_is_transitive_across_kinds_of_key_but_kinds_do_not_mix() -> None:

@@ -64,6 +64,12 @@ def test_many_tables_at_once_score_as_one_by_one() -> None:
         np.testing.assert_array_equal(score(tables), [score(table) for table in tables])
 
 
+def test_what_is_no_table_of_counts_is_refused() -> None:
+    for junk in ("abc", None, [[1, 2], [3]], [1, 2, 3]):
+        with pytest.raises(DataError, match="2 x 3 counts"):
+            stats.accuracy(junk)  # type: ignore[arg-type]
+
+
 def test_confusion_refuses_unequal_lengths() -> None:
     with pytest.raises(DataError, match="2 examples and 1 answers"):
         stats.confusion([True, False], [True])
@@ -78,6 +84,11 @@ def test_confusion_refuses_unequal_lengths() -> None:
         ("accuracy", [[3, 0], [2, 0]], ""),
         ("accuracy", [[3, 1], [0, 0]], ""),
         ("f1_not", [[0, 0], [0, 3]], "nothing is or was predicted"),
+        ("accuracy", [[0, 0], [0, 0]], "no labelled examples"),
+        ("precision", [[1, 0], [0, 0]], "nothing was predicted sarcastic"),  # one example is not none
+        ("macro_f1", [[3, 1], [0, 0]], "only one class in the truth"),
+        ("balanced_accuracy", [[0, 0], [1, 2]], "only one class in the truth"),
+        ("macro_f1", [[0, 1], [1, 0]], ""),
     ],
 )
 def test_a_remark_is_made_only_of_a_score_that_is_0_by_convention(score, table, word):
