@@ -301,7 +301,9 @@ def test_the_description_matches_the_service(caller):
         "application/json"
     ]["examples"].items():
         assert caller.detect(example["value"]).status_code == 200, name
+    page = caller("GET", "/docs").text
+    assert page.count("I never switched the oven on.") == 2  # for /v1/detect and for /v1/reading
     references = set(re.findall(r'"#/components/schemas/(\w+)"', json.dumps(document)))
     assert references <= set(document["components"]["schemas"])
     for path in document["paths"]:
-        assert path in caller("GET", "/docs").text
+        assert path in page

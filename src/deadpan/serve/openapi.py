@@ -44,6 +44,16 @@ def openapi(settings: ServeSettings) -> Schema:
     }  # fmt: skip
 
 
+CONVERSATION: Schema = {
+    "value": {
+        "conversation": [
+            {"speaker": "A", "text": "I never switched the oven on."},
+            {"speaker": "B", "text": "So we're having it at room temperature, the traditional way."},
+        ]
+    }
+}
+
+
 def _detect(settings: ServeSettings, secured: list[Schema]) -> Schema:
     return {
         "operationId": "detect",
@@ -58,10 +68,7 @@ def _detect(settings: ServeSettings, secured: list[Schema]) -> Schema:
             "examples": {
                 "one text": {"value": {"text": "Great, another Monday.", "explain": True}},
                 "a batch": {"value": {"texts": ["Great, another Monday.", "The bus leaves at nine."]}},
-                "a conversation": {"value": {"conversation": [
-                    {"speaker": "A", "text": "I never switched the oven on."},
-                    {"speaker": "B", "text": "So we're having it at room temperature, the traditional way."},
-                ]}},
+                "a conversation": CONVERSATION,
             },
         }}},
         "responses": {"200": _content("The answers.", "DetectAnswer"), **_refusals(400, 401, 404, 408, 413, 422, 429, 503)},
@@ -74,10 +81,12 @@ def _reading(secured: list[Schema]) -> Schema:
         "summary": "Stream what a language model takes the speaker to mean.",
         "description": "Server-sent events: start {model}, piece {text} many times, then done or error.",
         "security": secured,
-        "requestBody": {"required": True, "content": {"application/json": {"schema": _ref("ReadingRequest")}}},
+        "requestBody": {"required": True, "content": {"application/json": {
+            "schema": _ref("ReadingRequest"), "examples": {"a conversation": CONVERSATION},
+        }}},
         "responses": {
             "200": {"description": "Events.", "content": {"text/event-stream": {"schema": {"type": "string"}}}},
-            **_refusals(400, 401, 413, 422, 429, 503),
+            **_refusals(400, 401, 408, 413, 422, 429, 503),
         },
     }  # fmt: skip
 
