@@ -23,6 +23,16 @@ def test_long_and_wide_tables_say_the_same(tmp_path: Path, text: str) -> None:
     assert found == {("a", "x"): "1", ("a", "y"): "0", ("b", "x"): "1"}
 
 
+def test_a_column_of_texts_is_no_rater(tmp_path: Path) -> None:
+    rows = [f"{n},Text number {n}.,{'yes' if n % 2 else 'no'},yes" for n in range(6)]
+    (tmp_path / "j.csv").write_text("id,text,ann,bob\n" + "\n".join(rows) + "\n")
+    with pytest.raises(DataError, match="the column 'text' holds no answers"):
+        read_judgments(tmp_path / "j.csv")
+    measured = [f"{n},{n + 0.25},{n + 0.5}" for n in range(6)]  # numbers are answers, though none is repeated
+    (tmp_path / "j.csv").write_text("id,ann,bob\n" + "\n".join(measured) + "\n")
+    assert len(read_judgments(tmp_path / "j.csv")) == 12
+
+
 def test_exports_of_the_studio_keep_their_times(tmp_path: Path) -> None:
     rows = [Judgment("a", "x", "q", "yes", 2.5, "2026-01-01T00:00:00Z")]
     for name in ("j.jsonl", "j.parquet"):

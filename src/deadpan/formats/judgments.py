@@ -23,6 +23,8 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "question": ("question", "variable", "dimension"),
 }
 """Field -> the names such a column commonly has."""
+FEWEST = 5
+"""Rows from which a column without a repeated answer is taken for texts."""
 _CURE = (
     "a table of judgments has the columns item, annotator and answer, or the column item and one column per "
     "rater"
@@ -33,7 +35,8 @@ def read_judgments(path: Path | str) -> list[Judgment]:
     """Read judgments: JSON lines and Parquet that deadpan wrote, or any table.
 
     A table is long (columns item, annotator, answer, and perhaps question) or wide (a column with the item,
-    every other column a rater). An empty cell is a missing answer. Rows that cannot be read are an error.
+    every other column a rater, so that a column of texts is an error). An empty cell is a missing answer.
+    Rows that cannot be read are an error.
     """
     path = Path(path)
     if not path.is_file():
@@ -77,10 +80,34 @@ def _judgments(path: Path, first: TableRow, rows: Iterable[TableRow]) -> Iterato
     raters = [str(name) for name in first.fields if str(name) != item]
     if len(raters) < 2 or annotator:
         raise DataError(f"{path}: no judgments in the columns {', '.join(spelled)[:200]}; {_CURE}")
+    found_in: dict[str, list[str]] = {rater: [] for rater in raters}
     for row in rows:
         for rater in raters:
             if cell_text(row.fields.get(rater)).strip():
-                yield _judgment(row, item, rater, "", row.fields.get(rater))
+                given = _judgment(row, item, rater, "", row.fields.get(rater))
+                found_in[rater].append(given.answer)
+                yield given
+    _check_raters(path, found_in)
+
+
+def _check_raters(path: Path, answers: Mapping[str, list[str]]) -> None:
+    """Raise for a column of texts beside the raters: it would count as one who agrees with nobody."""
+    for name, own in answers.items():
+        others = {answer for rater, given in answers.items() if rater != name for answer in given}
+        one_of_a_kind = len(own) >= FEWEST and len(set(own)) == len(own)
+        if one_of_a_kind and others.isdisjoint(own) and not any(map(_is_number, own)):
+            raise DataError(
+                f"{path}: the column {name!r} holds no answers: every row has another, and no rater gives "
+                "any of them; leave it out of the table"
+            )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _judgment(row: TableRow, item: str | None, annotator: str, question: str, answer: Any) -> Judgment:
