@@ -98,31 +98,33 @@ SMALL: dict[str, Make] = {
 }
 
 
-@pytest.fixture(params=list(SYSTEMS))
+@pytest.fixture(scope="module", params=list(SYSTEMS))
 def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture
-def settings(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
+@pytest.fixture(scope="module")
+def settings(name: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     """What this system is made with here."""
-    monkeypatch.setenv("DEADPAN_CACHE", str(tmp_path / "cache"))
-    if name != "prompted":
-        yield SMALL[name](tmp_path) if name in SMALL else {}
-        return
-    pytest.importorskip("openai")
-    server = Script()
-    server.acts = [lambda handler: ok("1" if "great" in handler.asked[-80:] else "0")(handler)]
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield {"model": "scripted", "base_url": server.url, "key_env": "", "shots": 2}
-    server.over.set()
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    folder = tmp_path_factory.mktemp("system")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DEADPAN_CACHE", str(folder / "cache"))
+        if name != "prompted":
+            yield SMALL[name](folder) if name in SMALL else {}
+            return
+        pytest.importorskip("openai")
+        server = Script()
+        server.acts = [lambda handler: ok("1" if "great" in handler.asked[-80:] else "0")(handler)]
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield {"model": "scripted", "base_url": server.url, "key_env": "", "shots": 2}
+        server.over.set()
+        server.shutdown()
+        thread.join()
+        server.server_close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def make(name: str, settings: dict[str, Any]) -> Callable[..., Detector]:
     def build(**more: Any) -> Detector:
         try:
@@ -133,8 +135,9 @@ def make(name: str, settings: dict[str, Any]) -> Callable[..., Detector]:
     return build
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def fitted(make: Callable[..., Detector]) -> Detector:
+    """One trained system, which tests may ask and save but not change."""
     try:
         return make(seed=3).fit(training())
     except MissingExtra as missing:

@@ -7,14 +7,7 @@ import re
 
 import pytest
 
-from story.visitor import Program
-
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def program(tmp_path) -> Program:
-    return Program(tmp_path, apart=True)
 
 
 def test_the_dataset_and_the_harness_files_load(program):

@@ -5,17 +5,12 @@ from __future__ import annotations
 import pytest
 
 from dialogue_server import DialogueServer, sources
-from story.visitor import Person, Program, Screen, served_studio
+from story.visitor import Person, Screen, served_studio
 
 pytestmark = pytest.mark.slow
 
 COUNT = 40
 ANSWERS = {"response": "sarcasm", "context": "normal", "explanation": "normal"}
-
-
-@pytest.fixture
-def program(tmp_path) -> Program:
-    return Program(tmp_path, apart=True)
 
 
 @pytest.fixture
