@@ -12,7 +12,14 @@ from statsmodels.stats.proportion import proportion_confint
 
 from deadpan.errors import ConfigError, DataError
 from deadpan.stats import Interval, wilson
-from deadpan.stats.interval import SAME_EVERYWHERE, percentile_interval
+from deadpan.stats.interval import (
+    SAME_EVERYWHERE,
+    check_level,
+    interval_name,
+    percentile_interval,
+    undefined,
+    unvaried_interval,
+)
 
 
 @given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
@@ -80,6 +87,28 @@ def test_where_no_resample_differs_the_interval_is_wilsons_never_of_width_0() ->
     assert difference.high == pytest.approx(wilson(0, 20).high) == -(difference.low or 0)
     unknown = percentile_interval(5.0, 5 * replicates, 60)
     assert (unknown.low, unknown.high, unknown.why) == (None, None, SAME_EVERYWHERE)
+
+
+def test_without_clusters_or_limits_an_unvaried_interval_has_no_ends() -> None:
+    for clusters, limits in ((5, None), (0, (0.0, 1.0))):
+        found = unvaried_interval(1.0, clusters, 5, limits=limits)
+        assert (found.low, found.high) == (None, None)
+    assert unvaried_interval(1.0, 1, 1, limits=(0.0, 1.0)).low == pytest.approx(wilson(1, 1).low)
+    assert percentile_interval(1.0, np.ones(9), 5, limits=(0.0, 1.0)).low is None
+
+
+def test_an_undefined_value_has_a_reason() -> None:
+    assert percentile_interval(math.nan, np.ones(9), 5).why == "undefined on these data"
+    assert percentile_interval(math.nan, np.ones(9), 5, why="no pairs").why == "no pairs"
+    assert undefined("no trials").n == 0
+
+
+def test_a_level_lies_between_0_and_1_and_names_the_interval() -> None:
+    for wrong in (0, 1, 1.5, -0.5):
+        with pytest.raises(ConfigError, match="between 0 and 1"):
+            check_level(wrong)
+    assert interval_name(0.9) == "90 % confidence interval"
+    assert str(Interval(0.5, 0.4, None, 0.95, 3)) == "0.500"
 
 
 def test_a_few_resamples_that_differ_do_not_make_an_interval_of_width_0() -> None:
