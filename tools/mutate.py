@@ -69,9 +69,11 @@ PRELOADED = ("numpy", "sklearn.linear_model", "sklearn.metrics", "scipy.stats", 
 """Imported once, before processes are forked: imports are most of a test's time."""
 OPTIONS = ["-x", "-q", "-m", "not slow", "-p", "no:cacheprovider", "-p", "no:xdist", "--tb=no"]
 LONGEST = 60
-"""Seconds after which a mutant that still runs counts as noticed: most of these loop forever."""
+"""Seconds of processor time after which a mutant that still runs counts as noticed: most loop forever."""
 PATIENCE = 5
-"""A test that takes this many times its usual time, and a second, counts as failed too."""
+"""A test that takes this many times its usual processor time, and a second, counts as failed too."""
+IDLE = 20
+"""So many times longer by the clock, for a mutant that waits without working."""
 FAILED, BROKEN = 1, 9
 
 
@@ -79,6 +81,12 @@ def tests_of(module: str) -> list[str]:
     """The test files of a module that exist."""
     shared = [test for folder, tests in CONTRACTS.items() if module.startswith(folder) for test in tests]
     return [test for test in [*TESTS[module], *shared] if (ROOT / test).exists()]
+
+
+def limit_time(seconds: float) -> None:
+    """End this process after so many seconds of processor time: a busy machine kills no mutant."""
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.alarm(int(IDLE * seconds))
 
 
 class Runner:
@@ -129,12 +137,12 @@ class Runner:
         for place, item in enumerate(self.items):
             self.clear()
             self.switch.reached, self.from_setup = set(), set()
-            started = time.perf_counter()
+            started = time.process_time()
             following = self.items[place + 1] if place + 1 < len(self.items) else None
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
             if self.failed:
                 os._exit(BROKEN)
-            self.seconds[item] = time.perf_counter() - started
+            self.seconds[item] = time.process_time() - started
             for number in self.switch.reached:
                 reached[number].add(item)
             for number in self.from_setup:
@@ -155,7 +163,7 @@ class Runner:
             try:
                 self.switch.active = number
                 for item in tests:
-                    signal.alarm(min(LONGEST, int(1 + PATIENCE * self.seconds[item]) + 1))
+                    limit_time(min(LONGEST, 2 + PATIENCE * self.seconds[item]))
                     item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
                     if self.failed:
                         os._exit(FAILED)
@@ -216,7 +224,7 @@ def run_tests(module: str, active: int, todo: list[Mutant], state: State) -> int
             tree, _ = weave(module, (SOURCE / "deadpan" / module).read_text(encoding="utf-8"))
             sys.meta_path.insert(0, WovenFinder(SOURCE, module, tree, switch))
             if active >= 0:
-                signal.alarm(LONGEST)
+                limit_time(LONGEST)
             plugins = [] if active >= 0 else [Runner(switch, todo, state)]
             code = int(pytest.main([*OPTIONS, *tests_of(module)], plugins=plugins))
         except BaseException:  # noqa: BLE001 - a forked process must not go on
