@@ -48,7 +48,7 @@ def tour(page: Any) -> None:
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "deadpan", "tour", "--out", folder, "--json"]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        page.goto((Path(folder) / "index.html").as_uri())
+        page.goto((Path(folder) / "report.html").as_uri())
         page.screenshot(path=ASSETS / "tour.png")
 
 
