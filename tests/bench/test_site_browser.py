@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from bench_items import FAST, Scripted, job, says, small_set
+from chromium import ARGS, CHROMIUM
 from deadpan.bench.runs.folder import find_runs
 from deadpan.bench.runs.humans import write_human_run
 from deadpan.bench.runs.run import run_models
@@ -18,10 +18,12 @@ from deadpan.bench.site.write import write_site
 from deadpan.drops import Tally
 from deadpan.records import Judgment
 
-CHROMIUM = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)  # fmt: skip
 PICTURES = os.environ.get("DEADPAN_PICTURES")
 PAGES = ("index.html", "items/index.html", "items/i0-0.html", "try.html")
-RULES = "{runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']}"
+RULES = {
+    "light": "{runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']}",
+    "dark": "{runOnly: {type: 'rule', values: ['color-contrast']}}",  # the same page in other colours
+}
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium"),
@@ -49,7 +51,7 @@ def browser(site):
     """Started after the site is there: its loop would be in the way of ours."""
     playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install playwright")
     with playwright.sync_playwright() as started:
-        found = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        found = started.chromium.launch(executable_path=CHROMIUM, args=ARGS)
         yield found
         found.close()
 
@@ -97,7 +99,7 @@ def test_it_is_drawn_fits_and_axe_finds_nothing(look, page, width, scheme):
     assert len(picture) > 10_000, "an empty page compresses to next to nothing"
     assert shown.evaluate("document.documentElement.scrollWidth <= innerWidth"), "wider than the screen"
     shown.evaluate(axe())
-    found = shown.evaluate(f"axe.run(document, {RULES})")
+    found = shown.evaluate(f"axe.run(document, {RULES[scheme]})")
     assert found["passes"], "axe looked at something"
     assert [(v["id"], [n["html"][:120] for n in v["nodes"]]) for v in found["violations"]] == []
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-import shutil
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
-CHROMIUM = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)  # fmt: skip
+from chromium import ARGS, CHROMIUM
+
 PICTURES = os.environ.get("DEADPAN_PICTURES")
 PAGES = ("index.html", "outputs-comparison/index.html", "outputs-transfer/index.html",
          "outputs-transfer/manifest.html", "outputs-papers/index.html", "outputs-runs-baseline-first/index.html")  # fmt: skip
@@ -26,7 +26,7 @@ def browser(site):
     """Started after the site is there: its loop would be in the way of ours."""
     playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install playwright")
     with playwright.sync_playwright() as started:
-        found = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        found = started.chromium.launch(executable_path=CHROMIUM, args=ARGS)
         yield found
         found.close()
 

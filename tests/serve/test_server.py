@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -14,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from chromium import ARGS, CHROMIUM
+
 pytest.importorskip("uvicorn")
 SRC = str(Path(__file__).parents[2] / "src")
-CHROMIUM = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)  # fmt: skip
 ATTACK = "<img src=x onerror=alert(1)>"
 
 
@@ -44,7 +44,7 @@ def served():
 def test_the_playground_judges_what_is_typed(served):
     playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install playwright")
     with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=ARGS)
         page, wrong = browser.new_page(viewport={"width": 390, "height": 800}), []
         page.set_default_timeout(180_000)
         page.on("pageerror", lambda said: wrong.append(str(said)))

@@ -6,11 +6,11 @@ test_server_walk.py works through every protocol in both languages on both sizes
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 
 import pytest
 
+from chromium import ARGS, CHROMIUM
 from deadpan.formats.export import read_export
 from deadpan.formats.study import Study, item_type, write_study
 from deadpan.formats.study_items import StudyItem
@@ -78,15 +78,10 @@ def studio(tmp_path_factory, template):
 @pytest.fixture(scope="module")
 def browser():
     playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install playwright")
-    # The first is the same browser without a window, in less than half of the processor time.
-    names = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-    chromium = next(filter(None, map(shutil.which, names)), None)
-    if not chromium:
+    if not CHROMIUM:
         pytest.skip("needs a browser: apt-get install chromium-headless-shell fonts-nanum")
     with playwright.sync_playwright() as started:
-        # There is no graphics card: drawing as if there were one costs more than drawing.
-        args = ["--no-sandbox", "--disable-gpu", "--disable-extensions"]
-        found = started.chromium.launch(executable_path=chromium, args=args)
+        found = started.chromium.launch(executable_path=CHROMIUM, args=ARGS)
         yield found
         found.close()
 
@@ -339,9 +334,10 @@ def test_the_owners_pages(studio, page_for):
     for place in ("people", "settings", "preview", "items", "log", "adjudicate", "flags"):
         page.goto(f"{studio.site}/s/perceive-en/{place}")
         check_sizes(page, f"owner-6-{place}")
+    page.clock.install()
     page.goto(f"{studio.site}/s/perceive-en/dashboard")
     with page.expect_response(lambda response: response.url.endswith("/live"), timeout=180_000):
-        pass
+        page.clock.fast_forward(11_000)  # it asks every ten seconds
     with page.expect_navigation():
         page.click("text=한국어")
     page.goto(f"{studio.site}/s/perceive-en/dashboard")
