@@ -62,8 +62,19 @@ def test_an_update_is_a_new_version_with_its_difference(tmp_path: Path) -> None:
     assert {entry["date"] for entry in texts.values()} == {"2010-02"}
     with pytest.raises(DataError, match="no whole conversation from 2011-01"):
         update_corpus(new, tmp_path / "out", after="2011-01", memory="500MB", mixed_months=True)
+    assert not (tmp_path / "out" / "after-2011-01").exists()
     same = update_corpus(new, tmp_path / "out", memory="500MB", mixed_months=True)
     assert (same.version, same.notes[-1]) == (2, "Nothing changed.")
+
+
+def test_an_update_without_conversations_after_a_month_is_a_version_all_the_same(tmp_path: Path) -> None:
+    old, new = dumps(tmp_path)
+    run(tmp_path, old)
+    with pytest.raises(DataError, match="no whole conversation from 2011-01"):
+        update_corpus(new, tmp_path / "out", after="2011-01", memory="500MB", mixed_months=True)
+    listed = json.loads((tmp_path / "out" / "releases.json").read_text())
+    assert [(one["version"], one["benchmark"]) for one in listed] == [(1, ""), (2, "")]
+    assert verify_corpus(tmp_path / "out").wrong == {}
 
 
 def test_no_benchmark_keeps_a_withdrawn_text(tmp_path: Path) -> None:

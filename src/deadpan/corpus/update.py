@@ -98,9 +98,15 @@ def update_corpus(
     changes.setdefault("packed", bool(old.manifest.config.get("bz2")))
     changes.setdefault("allow_truncated", "allow_truncated" in old.manifest.config)
     new = build_corpus(every, out, settings, progress=progress, **changes)
-    benchmark = _write_benchmarks(new, releases, after)
+    benchmark, failure = "", None
+    try:
+        benchmark = _write_benchmarks(new, releases, after)
+    except DataError as bad:  # the dumps are added all the same, so the version is recorded first
+        failure = bad
     release = _record(new, previous, releases, today or datetime.now(UTC).date(), benchmark)
     previous.unlink()
+    if failure:
+        raise failure
     return release
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +9,8 @@ from deadpan.corpus.built.folder import BuiltCorpus
 from deadpan.corpus.months import month_number
 from deadpan.drops import Tally
 from deadpan.errors import DataError
-from deadpan.formats.sarc import format_index_line
-from deadpan.storage import atomic, write_json, write_manifest
+from deadpan.formats.sarc import IndexLine, format_index_line
+from deadpan.storage import write_json, write_manifest, write_text
 
 
 def write_after(corpus: BuiltCorpus | Path | str, month: str) -> Path:
@@ -24,27 +23,24 @@ def write_after(corpus: BuiltCorpus | Path | str, month: str) -> Path:
     month_number(month)
     out = corpus.folder / f"after-{month}"
     entries = dict(corpus.entries("main"))
-    used: set[str] = set()
     tally = Tally()
-    counts = {}
-    with ExitStack() as stack:
-        for balance in ("balanced", "unbalanced"):
-            path = stack.enter_context(atomic(out / f"test-{balance}.csv"))
-            file = stack.enter_context(path.open("w", encoding="utf-8", newline=""))
-            counts[balance] = 0
-            for line in (
-                one for side in ("train", "test") for one in corpus.index(f"main/{side}-{balance}.csv")
-            ):
-                if not all(_is_after(entries[id], month) for id in line.ids):
+    chosen: dict[str, list[IndexLine]] = {}
+    for balance in ("balanced", "unbalanced"):
+        chosen[balance] = []
+        for side in ("train", "test"):
+            for line in corpus.index(f"main/{side}-{balance}.csv"):
+                if all(_is_after(entries[id], month) for id in line.ids):
+                    chosen[balance].append(line)
+                else:
                     tally.drop("older_text", line.last)
-                    continue
-                file.write(format_index_line(*line))
-                used.update(line.ids)
-                counts[balance] += 1
-    if not counts["unbalanced"]:
+    if not chosen["unbalanced"]:
         raise DataError(
             f"{corpus.folder}: no whole conversation from {month} on: add the dumps of later months"
         )
+    for balance, lines in chosen.items():
+        write_text(out / f"test-{balance}.csv", "".join(format_index_line(*line) for line in lines))
+    used = {id for lines in chosen.values() for line in lines for id in line.ids}
+    counts = {balance: len(lines) for balance, lines in chosen.items()}
     write_json(out / "comments.json", {id: entries[id] for id in sorted(used)})
     write_manifest(
         out, command="corpus update", config={"after": month}, inputs=[corpus.folder / "manifest.json"],

@@ -46,11 +46,11 @@ def connect(memory: str, scratch: Path, threads: int = 0) -> duckdb.DuckDBPyConn
     connection.execute("SET enable_progress_bar = false")
     # The temporary files that ingest reads have the same names again and again, with other contents.
     connection.execute("SET enable_external_file_cache = false")
-    # Joins run as written, with the smaller table on the right: DuckDB's estimates of the rows a chain of
-    # joins leaves were so wrong that it put all comments into a hash table.
     held = size_in_bytes(memory) // (JOBS_PER_MEMORY * HELD_BYTES * (threads or os.cpu_count() or 1))
     held = min(MOST_HELD, max(FEWEST_HELD, held))
     connection.execute(f"SET partitioned_write_flush_threshold = {held}")
+    # Joins run as written, with the smaller table on the right: DuckDB's estimates of the rows a chain of
+    # joins leaves were so wrong that it put all comments into a hash table.
     connection.execute("SET disabled_optimizers = 'join_order,build_side_probe_side'")
     return connection
 
