@@ -6,8 +6,16 @@ import numpy as np
 import pytest
 
 from deadpan.errors import ConfigError
-from deadpan.stats import bootstrap_interval, confusion, f1
-from deadpan.stats.bootstrap import clustered_mean, kinds_of_clusters, resample_rows, resample_totals
+from deadpan.stats import bootstrap, bootstrap_interval, confusion, f1, wilson
+from deadpan.stats.bootstrap import (
+    check_resamples,
+    clustered_mean,
+    counted_clusters,
+    kinds_of_clusters,
+    resample_rows,
+    resample_totals,
+    totals_interval,
+)
 from deadpan.stats.interval import FloatArray, IntArray
 from deadpan.stats.scores import confusion_columns
 
@@ -99,3 +107,70 @@ def test_the_mean_of_clusters_is_that_of_the_general_bootstrap() -> None:
     assert (quick.low, quick.high) == pytest.approx((general.low, general.high), abs=0.015)
     assert clustered_mean(np.ones(4), [""] * 4, limits=(0.0, 1.0)).low == pytest.approx(0.51, abs=0.01)
     assert clustered_mean(np.empty(0), []).value is None
+
+
+def _mean(sums: FloatArray) -> FloatArray:
+    return sums[..., 0] / sums[..., 1]
+
+
+def _columns(rows: int) -> tuple[FloatArray, IntArray]:
+    """Kinds of clusters of as many different numbers, and how many clusters have each."""
+    columns = np.stack([np.arange(rows, dtype=float), np.ones(rows)], axis=1)
+    return kinds_of_clusters(columns, np.arange(rows))
+
+
+@pytest.mark.parametrize(("cells", "most"), [(12, 4), (1, 1)])
+def test_batches_add_up_to_the_resamples_and_are_as_small_as_asked(monkeypatch, cells, most) -> None:
+    monkeypatch.setattr(bootstrap, "CELLS_AT_ONCE", cells)
+    seen: list[int] = []
+
+    def of(sums: FloatArray) -> FloatArray:
+        seen.append(len(sums))
+        return _mean(sums)
+
+    assert len(resample_totals(*_columns(3), of, resamples=10)) == 10
+    assert max(seen) == most
+
+
+def test_the_seed_is_0_unless_another_is_given() -> None:
+    kinds, multiplicity = _columns(30)
+    values = np.arange(30, dtype=float)
+    groups = [""] * 30
+
+    def of_rows(rows: IntArray) -> float:
+        return float(values[rows].mean())
+
+    for draw in (
+        lambda **seed: resample_totals(kinds, multiplicity, _mean, resamples=20, **seed).tolist(),
+        lambda **seed: resample_rows(of_rows, np.arange(30), resamples=20, **seed).tolist(),
+        lambda **seed: bootstrap_interval(of_rows, groups, resamples=20, **seed),
+        lambda **seed: totals_interval(kinds, multiplicity, _mean, 30, resamples=20, **seed),
+        lambda **seed: clustered_mean(values, groups, resamples=20, **seed),
+    ):
+        assert draw() == draw(seed=0) != draw(seed=1)
+
+
+def test_few_clusters_are_said_to_be_few() -> None:
+    kinds, multiplicity = _columns(3)
+    assert totals_interval(kinds[:0], multiplicity[:0], _mean, 0).why == "nothing to score"
+    assert totals_interval(kinds[:0], multiplicity[:0], _mean, 0, "no pairs").why == "no pairs"
+    one = totals_interval(kinds[2:], multiplicity[2:], _mean, 1)
+    assert (one.value, one.low, one.why) == (2.0, None, bootstrap.ONE_CLUSTER)
+    two = totals_interval(kinds[1:], multiplicity[1:], _mean, 2)
+    assert two.low is not None and two.low < two.value < two.high
+    nowhere = totals_interval(kinds, multiplicity, lambda sums: np.full(len(sums), np.nan), 3)
+    assert (nowhere.value, nowhere.why) == (None, "undefined on these data")
+    for empty in (bootstrap_interval(len, []), clustered_mean(np.empty(0), [])):
+        assert (empty.value, empty.n, empty.why) == (None, 0, "no rows")
+
+
+def test_an_unvaried_statistic_has_the_interval_of_its_clusters() -> None:
+    found = bootstrap_interval(lambda rows: 1.0, list("abcdef"), resamples=20, limits=(0.0, 1.0))
+    assert found.low == pytest.approx(wilson(6, 6).low)
+    assert check_resamples(1_000_000) == 1_000_000
+
+
+def test_a_score_is_about_the_clusters_of_its_smallest_part() -> None:
+    multiplicity = np.array([5, 7])
+    assert counted_clusters(np.array([[0.0, 1.0], [2.0, 3.0]]), multiplicity) == 7
+    assert counted_clusters(np.array([[1.0, 1.0], [1.0, 2.0]]), multiplicity) == 12
