@@ -21,10 +21,14 @@ ROOT = Path(__file__).parent.parent
 SHARED = ROOT.parent / "shared" / "data"
 
 
+ONLY_SLOW = {"report", "reproduce", "tour"}
+"""Folders with code that no fast test runs."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Measure coverage in the fast tests only: tracing adds half to the time of the slow ones, and little else."""
+    """Measure coverage in the fast tests: tracing adds half to the time of the slow ones, and few lines."""
     for item in items:
-        if item.get_closest_marker("slow"):
+        if item.get_closest_marker("slow") and ONLY_SLOW.isdisjoint(item.path.parts):
             item.add_marker("no_cover")
 
 

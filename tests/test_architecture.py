@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.no_cover  # it reads the source and runs none of it
 SOURCE = Path(__file__).parent.parent / "src" / "deadpan"
 STAGES = {"datasets", "corpus", "generate", "studio", "detect", "bench"}
 COMPOSERS = {"cli", "tour", "reproduce", "report", "serve"}

@@ -1,7 +1,7 @@
 """Prints branch coverage per folder from the .coverage file that `make test` leaves, and checks the bars.
 
 The floor is to have 90 %, a stage 85 %, counting lines and branches; with --check a part below its bar is an
-error.
+error. Slow tests are not traced (tests/conftest.py), nor are the processes that tests start.
 """
 
 from __future__ import annotations

@@ -52,6 +52,7 @@ def test_single_steps_write_the_files_of_build(tmp_path: Path) -> None:
     assert files(tmp_path / "steps") == files(tmp_path / "built")
 
 
+@pytest.mark.slow
 def test_screens(built: Path, tmp_path: Path) -> None:
     assert "use the marker" in deadpan("stats", built).output
     assert json.loads(deadpan("stats", built, "--json").output)["totals"]["comments"] > 100

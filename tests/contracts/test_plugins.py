@@ -163,6 +163,7 @@ def test_a_plugin_detector_and_reader_work_through_the_command_line(installed, t
     assert [json.loads(line)["label"] for line in answered.stdout.splitlines()] == [True, False]
 
 
+@pytest.mark.slow
 def test_a_plugin_engine_builds_the_same_corpus(installed, tmp_path):
     write_config(tmp_path / "corpus.toml", settings_of(tmp_path))
     made = run(installed, "-m", "deadpan", "corpus", "synthesize", "--comments", "1500", "--compression", "gz",

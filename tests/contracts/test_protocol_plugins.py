@@ -71,6 +71,7 @@ def installed(tmp_path_factory) -> Path:
     return folder / "site"
 
 
+@pytest.mark.slow
 def test_a_protocol_of_another_package_goes_from_a_corpus_to_a_release(installed, tmp_path):
     def studio(*words: str, status: int = 0) -> str:
         ran = run(installed, "-m", "deadpan", "studio", *words, "--home", str(tmp_path / "home"))

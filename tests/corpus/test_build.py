@@ -111,6 +111,7 @@ def test_a_new_request_to_be_forgotten_reads_only_the_dumps_it_is_in(tmp_path: P
     assert difference(files(tmp_path / "out"), files(tmp_path / "fresh")) == ""
 
 
+@pytest.mark.slow
 def test_order_compression_and_workers_do_not_matter(tmp_path: Path) -> None:
     dumps = adversary(7, comments=200, honest=True)
     run(tmp_path, dumps.write(tmp_path / "dumps"))
@@ -119,6 +120,7 @@ def test_order_compression_and_workers_do_not_matter(tmp_path: Path) -> None:
     assert difference(files(tmp_path / "out"), files(tmp_path / "other")) == ""
 
 
+@pytest.mark.slow
 def test_month_by_month_gives_the_files_of_a_build_from_scratch(tmp_path: Path) -> None:
     paths = [str(p) for p in synthesize_dumps(tmp_path / "dumps", months=3, comments=1_500, form="gz").files]
     run(tmp_path, paths)
@@ -173,6 +175,7 @@ def test_a_chain_of_ten_thousand_replies(tmp_path: Path) -> None:
     assert manifest.counts["comments"] == 10_003
 
 
+@pytest.mark.slow
 def test_a_dump_of_duplicates_only_adds_nothing(tmp_path: Path) -> None:
     dumps = adversary(4, comments=200, honest=True)
     run(tmp_path, dumps.write(tmp_path / "dumps"))

@@ -133,6 +133,7 @@ def pair_examples(rows: list[list[str]]) -> list[Example]:
     ]
 
 
+@pytest.mark.slow
 def test_no_test_sentence_is_close_to_a_training_line(monkeypatch):
     """Two of three words in common is close: "The lift has been repaired." was there before this test."""
     monkeypatch.syspath_prepend(EXAMPLES)

@@ -24,6 +24,7 @@ def scores(n: int, d: float, rng: np.random.Generator) -> tuple[np.ndarray, np.n
     return (cell < 2).astype(float), ((cell == 0) | (cell == 2)).astype(float)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [100, 400])
 def test_mcnemars_size_is_near_the_level(n):
     """The exact probability of p < 0.05 where the systems do not differ, summed over all outcomes."""

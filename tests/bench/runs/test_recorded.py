@@ -11,6 +11,7 @@ from deadpan.bench.runs.submission import check_submission
 from deadpan.errors import DataError
 
 
+@pytest.mark.slow
 def test_every_recorded_run_could_be_submitted(tmp_path):
     folders = sorted(path for path in unpack_recorded(tmp_path).iterdir())
     assert len(folders) >= 4

@@ -57,6 +57,7 @@ def share_right(model: Transformer, examples: list[Example]) -> float:
     )
 
 
+@pytest.mark.slow
 def test_it_learns_from_the_context(encoder):
     examples = dialogues()
     assert share_right(small(encoder).fit(examples), examples) > 0.95

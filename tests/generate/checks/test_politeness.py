@@ -27,6 +27,7 @@ def polite_classifier(tmp_path):
     return folder
 
 
+@pytest.mark.slow
 def test_a_classifier_tells_levels(polite_classifier):
     judge = classifier(str(polite_classifier), "formal")
     assert {judge("안녕하세요"), judge("안녕")} <= {POLITE, PLAIN}
