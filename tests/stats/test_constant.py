@@ -15,3 +15,8 @@ def test_the_better_constant_answer_counts_per_score():
     assert scores["f1"] == pytest.approx(2 * 2 / 12)
     assert (scores["auc"], scores["balanced_accuracy"]) == (0.5, 0.5)
     assert scores["brier"] == pytest.approx(0.16)
+
+
+def test_one_example_has_the_share_of_its_own_label():
+    assert constant_scores([Example("a", Turn("", "x"), label=True)])["brier"] == 0.0
+    assert constant_scores([]) == {}
