@@ -264,7 +264,7 @@ def organic(source: str, folders: Any, reading: Reading, as_json: bool, **option
     from deadpan.datasets import read_source
     from deadpan.detect.detector import Detector
 
-    detectors = {Path(folder).name: Detector.load(folder) for folder in folders}
+    detectors = {str(folder): Detector.load(folder) for folder in folders}  # two may end alike
     with live() as watch:
         result = run_organic(read_source(source, reading), detectors=detectors, watch=watch, **options)
     return show(result, as_json, failed=result.incomplete)
