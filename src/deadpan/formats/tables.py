@@ -96,7 +96,7 @@ def _parquet(path: Path) -> Iterator[Any]:
     try:
         with pq.ParquetFile(path) as file:
             yield file
-    except (pa.ArrowInvalid, OSError) as bad:
+    except (pa.ArrowException, UnicodeDecodeError, OSError) as bad:
         raise DataError(
             f"{path}: not a Parquet file, or cut short ({str(bad).splitlines()[0]}): write it again"
         ) from None
