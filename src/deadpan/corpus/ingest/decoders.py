@@ -1,7 +1,4 @@
-"""Decompression of dumps by a program, or by a library: for .zst, and where there is none.
-
-Truncation is always detected.
-"""
+"""Decompression of dumps by a program, or by a library where there is none; truncation is always detected."""
 
 from __future__ import annotations
 
@@ -94,24 +91,23 @@ class ZstdFrames:
     error: str = ""
 
     def readinto(self, view: memoryview) -> int:
-        while not self.ready and not self.error and (block := self.source.read(BLOCK // 32)):
-            self.ready = memoryview(self._decode(block))
+        try:
+            while not self.ready and not self.error and (block := self.source.read(BLOCK // 8)):
+                self.ready = memoryview(self._decode(block))
+        except self.library.ZstdError as bad:
+            self.error = str(bad)
         size = min(len(view), len(self.ready))
         view[:size] = self.ready[:size]
         self.ready = self.ready[size:]
         return size
 
     def _decode(self, block: bytes) -> bytes:
-        """Return the text of a block, which may end one frame and begin another."""
         parts = []
-        try:
-            while block:
-                if self.frame is None or self.frame.eof:
-                    self.frame = self.library.ZstdDecompressor(max_window_size=WINDOW).decompressobj()
-                parts.append(self.frame.decompress(block))
-                block = self.frame.unused_data if self.frame.eof else b""
-        except self.library.ZstdError as bad:
-            self.error = str(bad)
+        while block:
+            if self.frame is None or self.frame.eof:
+                self.frame = self.library.ZstdDecompressor(max_window_size=WINDOW).decompressobj()
+            parts.append(self.frame.decompress(block))
+            block = self.frame.unused_data if self.frame.eof else b""
         return b"".join(parts)
 
     def damage(self) -> str:
@@ -124,14 +120,14 @@ def open_decoder(source: IO[bytes], suffix: str) -> Iterator[Decoder]:
     """Open a decoder for a file by its suffix in lower case."""
     if suffix not in PACKED:
         yield Stream(source)
-    elif suffix == ".zst" and find_spec("zstandard"):  # without a pipe, which costs a third of decompressing
-        yield ZstdFrames(source, import_module("zstandard"))
     elif command := _program(suffix):
         with _run(command, source) as program:
             yield program
     elif suffix in _LIBRARIES:
         with _LIBRARIES[suffix](source) as stream:
             yield Stream(stream, (EOFError, OSError, lzma.LZMAError, zlib.error))
+    elif find_spec("zstandard"):
+        yield ZstdFrames(source, import_module("zstandard"))
     else:
         raise DataError("no decoder for .zst files: pip install zstandard, or apt (or brew) install zstd")
 

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from itertools import accumulate
@@ -36,8 +35,7 @@ from deadpan.fields import decode
 from deadpan.storage import write_json
 
 PLACES = 100  # line numbers of unreadable lines that are kept; all lines are counted
-PART = 64 << 20  # bytes of a dump that one thread parses at once
-MOST_THREADS = 4  # for one dump: a decoder is not faster than these
+PART = 64 << 20  # bytes of a dump that are parsed at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +62,7 @@ def work(job: str, watch: Watch = ignore) -> None:
     folder = Path(task.folder)
     temporary = start_step(folder)
     Path(task.scratch).mkdir(parents=True, exist_ok=True)
-    with closing(connect(task.memory, Path(task.scratch), threads=1)) as connection:
+    with closing(connect(task.memory, Path(task.scratch), task.threads)) as connection:
         _Reading(task, connection, job, watch).run(temporary)
     finish_step(temporary, folder, task.key)
 
@@ -84,7 +82,10 @@ class _Reading:
 
     def run(self, folder: Path) -> None:
         with open_lines(self.dump.path) as lines:
-            parts = self._write_parts(lines, folder)
+            parts = []
+            for number, spool in enumerate(self._parts(lines)):
+                parts.append(self._write(spool, folder / ROWS.replace("*", f"{number:05}")))
+                self.watch(self.job, lines.position)
             damage = lines.decoder.damage()
         if damage and not self.task.allow_truncated:
             raise DataError(
@@ -93,49 +94,36 @@ class _Reading:
             )
         write_json(folder / UNIT, self._counts(lines, row_files(folder), parts, damage))
 
-    def _write_parts(self, lines: Lines, folder: Path) -> list[int]:
-        """Decompress a dump part by part, while other parts are parsed; return the rows of each part.
-
-        A thread parses a whole part: several threads of DuckDB in one query would put their rows in order,
-        which costs a quarter more.
-        """
-        parts: list[int] = []
-        writing: deque[Future[int]] = deque()
-        with self._spools() as spools, ThreadPoolExecutor(self.task.threads) as pool:
-            cursors = [self.connection.cursor() for _ in spools]
-            try:
-                while not lines.ended:
-                    if len(writing) == len(spools):
-                        parts.append(writing.popleft().result())
-                    number = len(parts) + len(writing)
-                    spool, cursor = spools[number % len(spools)], cursors[number % len(spools)]
-                    lines.fill(spool, PART)
-                    target = folder / ROWS.replace("*", f"{number:05}")
-                    writing.append(pool.submit(self._write, cursor, spool.path, target))
-                    self.watch(self.job, lines.position)
-                return parts + [part.result() for part in writing]
-            finally:
-                for cursor in cursors:
-                    cursor.interrupt()  # after a failure or Ctrl-C the pool does not wait for whole parts
+    def _parts(self, lines: Lines) -> Iterator[Spool]:
+        """Yield the parts of a dump as files; the next one is decompressed while one is parsed."""
+        with self._spools() as spools, ThreadPoolExecutor(1) as ahead:
+            number, filling = 0, ahead.submit(lines.fill, spools[0], PART)
+            while True:
+                filling.result()
+                spool, ended = spools[number % 2], lines.ended
+                number += 1
+                if not ended:
+                    filling = ahead.submit(lines.fill, spools[number % 2], PART)
+                yield spool
+                if ended:
+                    return
 
     @contextmanager
     def _spools(self) -> Iterator[Sequence[Spool]]:
-        """Make one file for each thread, and one that is filled meanwhile."""
         room = PART + 2 * OBJECT_SIZE + BLOCK
         spools: list[Spool] = []
         try:
-            for _ in range(self.task.threads + 1):
-                spools.append(Spool(Path(self.task.scratch), room))
+            spools += [Spool(Path(self.task.scratch), room) for _ in range(2)]
             yield spools
         finally:
             for spool in spools:
                 spool.close()
 
-    def _write(self, cursor: duckdb.DuckDBPyConnection, source: str, target: Path) -> int:
+    def _write(self, spool: Spool, target: Path) -> int:
         query = comments_query if self.dump.kind == "comments" else posts_query
-        copy = f"COPY ({query(source, self.rules, self.table)}) TO {literal(str(target))}"
+        copy = f"COPY ({query(spool.path, self.rules, self.table)}) TO {literal(str(target))}"
         try:
-            return int(cursor.execute(f"{copy} ({PARQUET_OPTIONS})").fetchall()[0][0])
+            return int(self.connection.execute(f"{copy} ({PARQUET_OPTIONS})").fetchall()[0][0])
         except duckdb.InterruptException:
             raise
         except duckdb.Error as bad:
@@ -189,8 +177,8 @@ class _Reading:
 
 
 def read_threads(at_once: int) -> int:
-    """Return the threads that parse each of several dumps that are read at once."""
-    return min(MOST_THREADS, max(1, (os.cpu_count() or 1) // at_once))
+    """Return the threads of DuckDB for each of several dumps that are read at once."""
+    return max(1, (os.cpu_count() or 1) // at_once)
 
 
 def _readable_error(dump: Dump, error: duckdb.Error, out: Path) -> DataError:

@@ -10,7 +10,10 @@ from pathlib import Path
 
 
 class Spool:
-    """A file that is filled again and again: a pipe would make DuckDB keep a copy of everything it reads."""
+    """A file that is filled again and again: a pipe would make DuckDB keep a copy of everything it reads.
+
+    After `close` its methods raise an error, so that a thread that Ctrl-C left running cannot use it.
+    """
 
     def __init__(self, scratch: Path, room: int) -> None:
         self.file = tempfile.NamedTemporaryFile(dir=scratch, prefix="part-", buffering=0)  # noqa: SIM115
@@ -37,6 +40,6 @@ class Spool:
     def close(self) -> None:
         """Remove the file."""
         self.file.close()
-        with suppress(BufferError):  # in use by the frames of an error, such as Ctrl-C; freed with these
+        with suppress(BufferError):  # in use by a thread that Ctrl-C left running; freed when that ends
             self.view.release()
             self.memory.close()
