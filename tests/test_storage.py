@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -131,6 +132,25 @@ def test_a_cut_parquet_is_an_error(tmp_path):
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(DataError, match="cut off"):
         list(read_records(path, Example))
+
+
+def test_a_parquet_with_changed_bytes_is_read_or_an_error(tmp_path):
+    path = tmp_path / "x.parquet"
+    write_records(path, [Prediction(f"x{n}", True, 0.5) for n in range(50)], Prediction)
+    whole = path.read_bytes()
+    refused = 0
+    for seed in range(200):
+        random = Random(seed)
+        changed = bytearray(whole)
+        for _ in range(random.randint(1, 6)):
+            changed[random.randrange(len(changed))] = random.randrange(256)
+        path.write_bytes(changed)
+        try:
+            list(read_records(path, Prediction))
+        except DataError as said:
+            refused += 1
+            assert "x.parquet" in str(said)
+    assert refused > 150
 
 
 def test_a_parquet_of_something_else_is_an_error(tmp_path):

@@ -217,8 +217,8 @@ def _read_parquet(path: Path, kind: type[R]) -> Iterator[R]:
                 raise DataError(f"{path}: not a file of {kind.__name__}: no column {sorted(missing)[0]!r}")
             for batch in file.iter_batches(BATCH):
                 yield from batch_to_records(batch, kind)
-    except (pa.ArrowInvalid, OSError) as bad:
-        reason = str(bad).splitlines()[0]
+    except (pa.ArrowException, UnicodeDecodeError, OSError) as bad:
+        reason = str(bad).partition("\n")[0]
         raise DataError(f"{path}: not a Parquet file, or cut off ({reason})") from None
 
 

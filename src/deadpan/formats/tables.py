@@ -97,9 +97,8 @@ def _parquet(path: Path) -> Iterator[Any]:
         with pq.ParquetFile(path) as file:
             yield file
     except (pa.ArrowException, UnicodeDecodeError, OSError) as bad:
-        raise DataError(
-            f"{path}: not a Parquet file, or cut short ({str(bad).splitlines()[0]}): write it again"
-        ) from None
+        reason = str(bad).partition("\n")[0]
+        raise DataError(f"{path}: not a Parquet file, or cut short ({reason}): write it again") from None
 
 
 def _parquet_rows(path: Path) -> Iterator[TableRow]:
