@@ -43,6 +43,15 @@ def test_half_is_in_between():
     assert found.share.low < found.share.value < found.share.high
 
 
+def test_a_score_that_may_be_chance_has_no_share():
+    rng = np.random.default_rng(3)
+    truth = np.arange(100) % 2 == 0
+    found = explained_share(truth, 0.2 * truth + rng.normal(size=100), rng.normal(size=100), resamples=100)
+    assert found.detector > 0.52
+    assert found.share.value is None
+    assert found.share.why == "the detector is not clearly above chance"
+
+
 def test_chance_and_bad_input():
     rng = np.random.default_rng(0)
     truth = rng.random(500) < 0.5

@@ -92,6 +92,9 @@ def explained_share(
 
     codes = np.arange(n) if clusters is None else clusters
     replicates = resample_rows(share, codes, resamples, seed)
+    if np.isnan(replicates).mean() > (1 - level) / 2:  # a share of nearly nothing may be any number
+        unclear = undefined("the detector is not clearly above chance", n, level)
+        return Explained(whole, alone, within, unclear)
     value = 1 - (within - CHANCE) / (whole - CHANCE)
     return Explained(whole, alone, within, percentile_interval(value, replicates, n, level))
 
