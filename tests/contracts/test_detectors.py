@@ -238,8 +238,6 @@ def test_context_that_is_not_seen_changes_nothing(fitted, name):
         pytest.skip("sees nothing at all")
     if fitted.predictor.context.turns != 0:
         pytest.skip("sees context by default")
-    if fitted.predictor.context.turns != 0:
-        pytest.skip("sees context by default")
     examples = training()[:8]
     bare = [replace(example, context=()) for example in examples]
     assert [p.score for p in fitted.predict(bare)] == pytest.approx(
