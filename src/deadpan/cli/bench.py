@@ -260,11 +260,11 @@ def contaminated(model: str | None, items: str, as_json: bool, **options: Any) -
 @json_option
 def organic(source: str, folders: Any, reading: Reading, as_json: bool, **options: Any) -> int:
     """Ask which of two real replies was meant sarcastically; SOURCE is your copy of sarc-main."""
-    from deadpan.bench.organic import run_organic
+    from deadpan.bench.organic import names_of, run_organic
     from deadpan.datasets import read_source
     from deadpan.detect.detector import Detector
 
-    detectors = {str(folder): Detector.load(folder) for folder in folders}  # two may end alike
+    detectors = {name: Detector.load(folder) for name, folder in names_of(folders).items()}
     with live() as watch:
         result = run_organic(read_source(source, reading), detectors=detectors, watch=watch, **options)
     return show(result, as_json, failed=result.incomplete)

@@ -99,9 +99,8 @@ def _worked() -> tuple[int, int] | None:
     """Return the processor time that was worked and all there was, of all cores; None if nobody counts it."""
     with suppress(OSError, ValueError):
         _, *ticks = STAT.read_text().split("\n", 1)[0].split()
-        counted = [
-            int(tick) for tick in ticks[:8]
-        ]  # user, nice, system, idle, waiting, ...; guests are in user
+        # user, nice, system, idle, waiting, ...; the ticks of guests are in those of the user
+        counted = [int(tick) for tick in ticks[:8]]
         return sum(counted) - sum(counted[3:5]), sum(counted)
     return None
 

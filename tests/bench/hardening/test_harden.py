@@ -160,3 +160,12 @@ def test_the_command_exits_with_one_while_nothing_may_be_released(deadpan, tmp_p
     assert ran.status == 1
     assert ran.json["panel_shows_nothing"] == "nobody has answered the drafts"
     assert ran.json["releasable"] is False
+
+
+def test_a_folder_with_somebody_elses_panel_is_not_written_to(tmp_path):
+    mine = tmp_path / "out"
+    (mine / "panel").mkdir(parents=True)
+    (mine / "manifest.json").write_text("mine")
+    with pytest.raises(DeadpanError, match="not empty and not a report of drafts"):
+        harden_set(drafts(2), out=mine)
+    assert (mine / "manifest.json").read_text() == "mine"

@@ -122,6 +122,17 @@ def test_a_detector_that_was_trained_on_the_replies_is_refused(tmp_path):
         run_organic(pairs(), detectors=[trained], out=tmp_path, pairs=30)
 
 
+def test_two_detectors_of_one_name_are_refused(deadpan, tmp_path):
+    for place in ("a", "b"):
+        Detector("bow").fit(["Oh great.", "It rains."], [True, False]).save(tmp_path / place / "mine")
+    (tmp_path / "pairs.jsonl").write_text("".join(json.dumps(encode(example)) + "\n" for example in pairs(8)))
+    ran = deadpan("bench", "organic", tmp_path / "pairs.jsonl", "--detector", tmp_path / "a" / "mine",
+                  "--detector", tmp_path / "b" / "mine", "--out", tmp_path / "out")  # fmt: skip
+    assert ran.status == 2
+    assert "two detectors have folders of the same name" in ran.err
+    assert not (tmp_path / "out").exists()
+
+
 def test_the_command_takes_the_detector_that_comes_with_the_package(deadpan, tmp_path):
     rows = "".join(json.dumps(encode(example)) + "\n" for example in pairs(8))
     (tmp_path / "pairs.jsonl").write_text(rows)

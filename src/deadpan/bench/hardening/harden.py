@@ -174,9 +174,9 @@ def recorded_on(items: ItemSet) -> list[BenchRun]:
 
 
 def _check_out(out: Path) -> None:
-    """Raise unless the folder is empty, holds an earlier report, or the panel of one that was interrupted."""
+    """Raise unless the folder is empty, holds an earlier report, or only the panel of an interrupted one."""
     found = {each.name for each in out.iterdir()} if out.is_dir() else set()
-    if (out.exists() and not out.is_dir()) or (found and not found & {REPORT, PANEL}):
+    if (out.exists() and not out.is_dir()) or (found - {PANEL} and REPORT not in found):
         raise DataError(f"{out}: not empty and not a report of drafts: choose another --out")
 
 

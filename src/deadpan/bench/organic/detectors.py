@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from deadpan.bench.items.item import LETTERS
 from deadpan.bench.items.sets import ItemSet
@@ -29,6 +30,14 @@ class ChosenReplies:
         if len(known) < len(given) or known.count(max(known)) > 1:
             return GivenAnswer("no reply is scored higher than the other", "stop", self.name)
         return GivenAnswer(f"Final Answer: {LETTERS[given.index(max(known))]}", "stop", self.name)
+
+
+def names_of(folders: Sequence[Path]) -> dict[str, Path]:
+    """Return the folders of detectors by their last name, which stands on the board: a path says too much."""
+    names = {folder.name: folder for folder in folders}
+    if len(names) < len(folders):
+        raise DataError("two detectors have folders of the same name: rename one, or run them apart")
+    return names
 
 
 def detector_answers(items: ItemSet, detectors: Mapping[str, Predictor]) -> dict[str, ChosenReplies]:
