@@ -17,7 +17,7 @@ from deadpan.corpus.built.folder import BuiltCorpus
 from deadpan.corpus.checkpoints import Checkpoints, disk_full, fingerprint
 from deadpan.corpus.engines.duckdb import connect, readable_error
 from deadpan.corpus.engines.engine import ENGINES, Engine, EngineSettings, Frame
-from deadpan.corpus.ingest.dumps import find_dumps
+from deadpan.corpus.ingest.dumps import any_synthetic, find_dumps
 from deadpan.corpus.ingest.duplicates import UniqueUnits, deduplicate
 from deadpan.corpus.ingest.forget import Forgotten
 from deadpan.corpus.ingest.ingest import Ingest
@@ -217,7 +217,7 @@ class Build:
         units, duplicate_posts = self.ingested.units, self.ingested.posts.dropped.total()
         account = Account(
             stats, census, units, duplicate_posts, self._broken_chains(), drawn.drops,
-            self.settings, self.options, self.forgotten, any(dump.synthetic for dump in self.dumps),
+            self.settings, self.options, self.forgotten, any_synthetic(self.dumps),
         )  # fmt: skip
         account.write_files(folder)
         self.notes += account.notes()

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from corpus.dumping import comment
-from deadpan.corpus.ingest.dumps import find_dumps
+from deadpan.corpus.ingest import dumps as module
+from deadpan.corpus.ingest.dumps import any_synthetic, find_dumps
+from deadpan.corpus.ingest.places import read_beside
 from deadpan.errors import DataError
 
 
@@ -35,6 +37,27 @@ def test_folders_are_read_to_any_depth_and_what_is_no_dump_is_named(tmp_path: Pa
     }  # fmt: skip
     assert skipped == [tmp_path / "SHA256SUMS"]
     assert {dump.named_month for dump in found} == {201001, 201002, None}
+
+
+def test_a_manifest_is_looked_up_once_for_each_folder(tmp_path: Path, monkeypatch) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        for month in range(1, 4):
+            (tmp_path / folder / f"RC_2010-0{month}").write_bytes(comment("a"))
+    found, _ = find_dumps([str(tmp_path)])
+    asked = []
+
+    def count(place: Path, name: str) -> bytes | None:
+        asked.append(place.parent.name)
+        return read_beside(place, name)
+
+    monkeypatch.setattr(module, "read_beside", count)
+    assert not any_synthetic(found)
+    assert sorted(asked) == ["a", "b"]
+    (tmp_path / "b" / "manifest.json").write_text('{"command": "corpus synthesize"}')
+    assert any_synthetic(found)
+    (tmp_path / "b" / "manifest.json").write_text("[" * 100_000)
+    assert not any_synthetic(found)
 
 
 def test_no_dumps_match(tmp_path: Path) -> None:

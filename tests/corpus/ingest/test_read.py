@@ -14,6 +14,8 @@ from corpus.dumping import LINES, comment
 from corpus.making import settings_of
 from deadpan.corpus.build import Build
 from deadpan.corpus.built.verify import verify_corpus
+from deadpan.corpus.engines.duckdb import DuckDBEngine, connect
+from deadpan.corpus.ingest import ingest, read
 from deadpan.corpus.settings import BuildOptions
 from deadpan.errors import ConfigError, DataError
 
@@ -44,6 +46,32 @@ def test_a_body_that_is_not_a_string_is_unreadable(tmp_path: Path) -> None:
     with (tmp_path / "out" / "unreadable.csv").open(newline="") as file:  # the name has a comma
         assert list(csv.reader(file))[1:] == [[path.name, str(line)] for line in range(2, 8)]
     assert verify_corpus(tmp_path / "out").wrong == {}
+
+
+def test_the_threads_of_a_job_come_from_the_machine_it_runs_on(tmp_path: Path, monkeypatch) -> None:
+    path = tmp_path / "RC_2010-01"
+    path.write_bytes(comment("a", body="sure /s"))
+    jobs, threads = [], []
+
+    def send(engine: DuckDBEngine, work: object, sent: list[str], *others: object) -> None:
+        jobs.extend(sent)
+        if sent:
+            raise DataError("sent")
+
+    def connected(memory: str, scratch: Path, number: int = 0) -> object:
+        threads.append(number)
+        return connect(memory, scratch, number)
+
+    with monkeypatch.context() as driver:
+        driver.setattr(read.os, "cpu_count", lambda: 64)
+        driver.setattr(DuckDBEngine, "run_jobs", send)
+        driver.setattr(ingest, "hash_dumps", lambda *_: [("0" * 64, 0)])
+        with pytest.raises(DataError, match="sent"):
+            Build(tmp_path / "out", settings_of(tmp_path), BuildOptions(workers=2)).run([str(path)])
+    monkeypatch.setattr(read.os, "cpu_count", lambda: 6)
+    monkeypatch.setattr(read, "connect", connected)
+    read.work(jobs[-1])
+    assert threads == [3]
 
 
 METAS: list[tuple[dict[str, object], str]] = [

@@ -49,15 +49,6 @@ class Dump:
         except ConfigError:
             return None
 
-    @property
-    def synthetic(self) -> bool:
-        """True if `corpus synthesize` wrote it, by the manifest in its folder."""
-        try:
-            manifest = json.loads(read_beside(self.path, "manifest.json") or b"{}")
-        except (ValueError, RecursionError):  # somebody else's manifest.json
-            return False
-        return isinstance(manifest, dict) and manifest.get("command") == "corpus synthesize"
-
 
 def find_dumps(patterns: Sequence[str]) -> tuple[list[Dump], list[Place]]:
     """Return the dumps that match files, folders, globs or URLs, sorted by name, each once, and the rest.
@@ -79,6 +70,20 @@ def find_dumps(patterns: Sequence[str]) -> tuple[list[Dump], list[Place]]:
     if not any(dump.kind == "comments" for dump in dumps):
         raise DataError(f"only submissions in {', '.join(patterns)}: a corpus needs RC_ files of comments")
     return dumps, sorted((path for place, path in skipped.items() if place not in paths), key=str)
+
+
+def any_synthetic(dumps: Sequence[Dump]) -> bool:
+    """Return whether `corpus synthesize` wrote one of the dumps, by the manifests in their folders."""
+    one_of_each = {str(dump.path).removesuffix(dump.path.name): dump.path for dump in dumps}
+    return any(_is_synthetic(place) for place in one_of_each.values())
+
+
+def _is_synthetic(place: Place) -> bool:
+    try:
+        manifest = json.loads(read_beside(place, "manifest.json") or b"{}")
+    except (ValueError, RecursionError):  # somebody else's manifest.json
+        return False
+    return isinstance(manifest, dict) and manifest.get("command") == "corpus synthesize"
 
 
 def _searched(place: Place) -> bool:

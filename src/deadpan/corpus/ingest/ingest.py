@@ -80,7 +80,7 @@ class Ingest:
             tombstones=tuple(sorted(self.forgotten.tombstones)),
             allow_truncated=self.options.allow_truncated,
             memory=divided_size(self.options.memory, workers),
-            threads=read.read_threads(workers),
+            at_once=workers,
             scratch=str(self.checkpoints.scratch.resolve()),
         ).text()
 

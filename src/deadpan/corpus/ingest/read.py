@@ -49,7 +49,7 @@ class ReadJob:
     tombstones: tuple[str, ...]
     allow_truncated: bool
     memory: str
-    threads: int
+    at_once: int
     scratch: str
 
     def text(self) -> str:
@@ -62,7 +62,7 @@ def work(job: str, watch: Watch = ignore) -> None:
     folder = Path(task.folder)
     temporary = start_step(folder)
     Path(task.scratch).mkdir(parents=True, exist_ok=True)
-    with closing(connect(task.memory, Path(task.scratch), task.threads)) as connection:
+    with closing(connect(task.memory, Path(task.scratch), read_threads(task.at_once))) as connection:
         _Reading(task, connection, job, watch).run(temporary)
     finish_step(temporary, folder, task.key)
 
@@ -177,7 +177,7 @@ class _Reading:
 
 
 def read_threads(at_once: int) -> int:
-    """Return the threads of DuckDB for each of several dumps that are read at once."""
+    """Return the threads of DuckDB on this machine for each of several dumps that are read at once."""
     return max(1, (os.cpu_count() or 1) // at_once)
 
 
