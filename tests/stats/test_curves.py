@@ -29,3 +29,8 @@ def test_the_curves_are_those_of_scikit_learn(seed):
 def test_what_has_no_curve_is_refused(truth, scores):
     with pytest.raises(DataError, match="curves need"):
         score_curves(truth, scores)
+
+
+def test_a_drawing_has_at_most_forty_points():
+    curve = score_curves([place % 2 == 0 for place in range(100)], [place / 100 for place in range(100)])
+    assert len(curve.thinned()) == 40 and len(curve.thinned(200)) == 100

@@ -143,14 +143,13 @@ def compare_paired(
     differences = np.asarray(first, np.float64) - np.asarray(second, np.float64)
     if not np.isfinite(differences).all():
         raise DataError("a paired comparison needs a number per item: remove items without a score")
-    n, k = len(differences), int(clusters.max(initial=-1)) + 1
+    n = len(differences)
     limits = (-1.0, 1.0) if within_one(first) and within_one(second) else None
     interval = paired_interval(
         differences, clusters, level=level, resamples=resamples, seed=seed, limits=limits
     )
     test = paired_test(differences, clusters, seed=seed)
     error = standard_error(differences, clusters)
-    known = error is not None and error > 0
     return PairedComparison(
         first=names[0],
         second=names[1],
@@ -159,10 +158,10 @@ def compare_paired(
         difference=interval,
         test=test,
         p_holm=test.p,
-        n_clusters=k,
+        n_clusters=_count(clusters),
         standard_error=error,
-        detectable=minimum_detectable_difference(error, level, POWER) if known and error else None,
-        power={points: power_to_detect(points, error, level) for points in POINTS} if known and error else {},
+        detectable=minimum_detectable_difference(error, level, POWER) if error else None,
+        power={points: power_to_detect(points, error, level) for points in POINTS} if error else {},
         needed=items_needed(interval.value, error, n, level) if error and interval.value else None,
     )
 
@@ -189,14 +188,14 @@ def paired_interval(
     n = len(differences)
     if n == 0:
         return undefined("no common items", 0, level)
-    value = float(differences.mean())
+    value, error = float(differences.mean()), standard_error(differences, clusters)
+    if error is None:
+        return Interval(value, None, None, level, n, ONE_CLUSTER)
     columns = np.stack([differences, np.ones(n)], axis=1)
     kinds, multiplicity = kinds_of_clusters(columns, clusters)
     k = int(multiplicity.sum())
-    if k == 1:
-        return Interval(value, None, None, level, n, ONE_CLUSTER)
     if len(kinds) > MANY:
-        half = NormalDist().inv_cdf((1 + level) / 2) * (standard_error(differences, clusters) or 0.0)
+        half = NormalDist().inv_cdf((1 + level) / 2) * error
         return Interval(value, value - half, value + half, level, n)
     replicates = resample_totals(
         kinds, multiplicity, lambda sums: sums[..., 0] / sums[..., 1], resamples, check_seed(seed)
@@ -205,7 +204,7 @@ def paired_interval(
     low, high = mid_quantiles(replicates, (tail, 1 - tail))
     if low == high:
         return unvaried_interval(value, k, n, level, limits)
-    half = t_quantile(k, level) * (standard_error(differences, clusters) or 0.0)
+    half = t_quantile(k, level) * error
     low, high = min(low, value - half), max(high, value + half)
     lowest, highest = limits or (low, high)
     return Interval(value, max(low, lowest), min(high, highest), level, n)
@@ -217,7 +216,7 @@ def clustered_share(scores: FloatArray, clusters: IntArray, level: float = LEVEL
     It has as many trials as independent ones would need for the same standard error, and the t quantile of
     the number of clusters. Near 0 and 1 a percentile interval leaves the true mean out twice as often.
     """
-    n, k = len(scores), int(clusters.max(initial=-1)) + 1
+    n, k = len(scores), _count(clusters)
     if n == 0:
         return undefined("no common items", 0, level)
     mean, error = float(scores.mean()), standard_error(scores, clusters)
@@ -249,11 +248,16 @@ def mid_quantiles(values: FloatArray, shares: Sequence[float]) -> tuple[float, .
 
 def standard_error(differences: FloatArray, clusters: IntArray) -> float | None:
     """Return the cluster-robust standard error of the mean difference; None for fewer than two clusters."""
-    n, k = len(differences), int(clusters.max(initial=-1)) + 1
+    n, k = len(differences), _count(clusters)
     if k < 2:
         return None
     centred = np.bincount(clusters, weights=differences - differences.mean(), minlength=k)
     return math.sqrt(float(centred @ centred) * k / (k - 1)) / n
+
+
+def _count(clusters: IntArray) -> int:
+    """Return the number of clusters, whose codes are 0, 1, 2 and so on."""
+    return int(clusters.max(initial=-1)) + 1
 
 
 def paired_test(
@@ -267,7 +271,7 @@ def paired_test(
     would otherwise find too little (Fagerland et al. 2013).
     """
     check_whole(flips, "the number of sign flips", 1)
-    k = int(clusters.max(initial=-1)) + 1
+    k = _count(clusters)
     first, second = int((differences > _SAME).sum()), int((differences < -_SAME).sum())
     sizes = np.abs(differences[np.abs(differences) > _SAME])
     if k == len(differences) and (sizes.size == 0 or np.ptp(sizes) <= _SAME):
