@@ -114,15 +114,15 @@ class BuildOptions:
     """Options of a build that are not rules. Only `packed` and `forget` change the files that are written.
 
     `allow_truncated` uses the whole lines of a dump that ends early, `mixed_months` accepts a dump with more
-    months than its name says, `workers` is the number of dumps that are read at once, `packed` writes .bz2
-    files, `forget` is a file with the names of authors to exclude, and `work` is the folder in which a corpus
-    is built that goes to a URL.
+    months than its name says, `workers` is the number of dumps that are read at once (0: two if the machine
+    has the cores and the memory, else one), `packed` writes .bz2 files, `forget` is a file with the names of
+    authors to exclude, and `work` is the folder in which a corpus is built that goes to a URL.
     """
 
     engine: str = "duckdb"
     spark_master: str = "local[*]"
     memory: str = "4GB"
-    workers: int = 1
+    workers: int = 0
     allow_truncated: bool = False
     mixed_months: bool = False
     packed: bool = False

@@ -49,8 +49,9 @@ def test_a_body_that_is_not_a_string_is_unreadable(tmp_path: Path) -> None:
 
 
 def test_the_threads_of_a_job_come_from_the_machine_it_runs_on(tmp_path: Path, monkeypatch) -> None:
-    path = tmp_path / "RC_2010-01"
-    path.write_bytes(comment("a", body="sure /s"))
+    paths = [tmp_path / "RC_2010-01", tmp_path / "RC_2010-02"]
+    for path in paths:
+        path.write_bytes(comment("a", body="sure /s"))
     jobs, threads = [], []
 
     def send(engine: DuckDBEngine, work: object, sent: list[str], *others: object) -> None:
@@ -65,13 +66,26 @@ def test_the_threads_of_a_job_come_from_the_machine_it_runs_on(tmp_path: Path, m
     with monkeypatch.context() as driver:
         driver.setattr(read.os, "cpu_count", lambda: 64)
         driver.setattr(DuckDBEngine, "run_jobs", send)
-        driver.setattr(ingest, "hash_dumps", lambda *_: [("0" * 64, 0)])
+        driver.setattr(ingest, "hash_dumps", lambda *_: [("0" * 64, 0), ("1" * 64, 0)])
         with pytest.raises(DataError, match="sent"):
-            Build(tmp_path / "out", settings_of(tmp_path), BuildOptions(workers=2)).run([str(path)])
+            Build(tmp_path / "out", settings_of(tmp_path), BuildOptions(workers=2)).run(paths)
     monkeypatch.setattr(read.os, "cpu_count", lambda: 6)
     monkeypatch.setattr(read, "connect", connected)
     read.work(jobs[-1])
     assert threads == [3]
+
+
+@pytest.mark.parametrize(
+    ("cores", "gigabytes", "memory", "workers"),
+    [(2, 24, "4GB", 2), (64, 24, "4GB", 2), (1, 24, "4GB", 1), (2, 8, "4GB", 1), (2, 24, "90MB", 1)],
+)
+def test_two_dumps_are_read_at_once_only_if_the_machine_has_room(
+    cores: int, gigabytes: int, memory: str, workers: int, monkeypatch
+) -> None:
+    sizes = {"SC_PHYS_PAGES": gigabytes * 1_000_000_000 // 4096, "SC_PAGE_SIZE": 4096}
+    monkeypatch.setattr(ingest.os, "cpu_count", lambda: cores)
+    monkeypatch.setattr(ingest.os, "sysconf", sizes.__getitem__)
+    assert ingest.workers_here(memory) == workers
 
 
 METAS: list[tuple[dict[str, object], str]] = [
