@@ -1,12 +1,14 @@
 """Blend systems that take hours: their out-of-fold scores are kept, so that a run that was ended goes on.
 
     python examples/blend_folds.py OUT CORPUS SYSTEM [SYSTEM ...] [--also A,B] [--before C,D] [--tested E]
+        [--tuning encoder=mpnet-base --tuning freeze=6]
 
 Each system is trained once per fold; its threshold for a fold, and the weights and the threshold of a blend,
 come from the out-of-fold scores of the other folds. A system is written as for `detect compare`
 (`frozen:mpnet-base`). With a plus sign after it, it is trained on a sample of the corpora of `--also` too.
 `frozen:before` and `transformer:before` use an encoder that was first fine-tuned on a sample of the corpora
-of `--before`. What is tested (CORPUS and `--tested`) is removed from these, with its near-copies.
+of `--before`, with the settings of `--tuning`. What is tested (CORPUS and `--tested`) is removed from these,
+with its near-copies.
 The last rows are blends of the first two systems, of the first three, and so on: decide their order before
 you see a score.
 """
@@ -68,6 +70,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--before", type=lambda word: word.split(","), default=[])
     parser.add_argument("--tested", type=lambda word: word.split(","), default=[],
                         help="corpora whose texts the encoder before must not have seen")  # fmt: skip
+    parser.add_argument("--tuning", action="append", default=[], help="NAME=VALUE for the encoder before")
     parser.add_argument("--setting", action="append", default=[], help="NAME=VALUE or SYSTEM.NAME=VALUE")
     parser.add_argument("--threshold", choices=("f1", "balanced"), default="f1")
     parser.add_argument("--folds", type=int, default=5, help="train in the first folds only")
@@ -78,8 +81,8 @@ def _read(name: str) -> list[Example]:
     return [example for example in read_dataset(name, SHARED) if example.label is not None]
 
 
-def _sample(name: str) -> list[Example]:
-    return sample(_read(name), MOST, seed=0, key=lambda example: example.id)
+def _sample(name: str, pairs: bool = False) -> list[Example]:
+    return sample(_read(name), MOST, seed=0, key=lambda example: pairs * example.sequence or example.id)
 
 
 def _before(options: argparse.Namespace) -> Path:
@@ -90,9 +93,13 @@ def _before(options: argparse.Namespace) -> Path:
     found: list[Example] = []
     tested = [example for name in dict.fromkeys([options.corpus, *options.tested]) for example in _read(name)]
     for name in options.before:
-        found += without_duplicates(_sample(name), [*tested, *found], whole_sequences=False).examples
+        found += without_duplicates(
+            _sample(name, pairs=True), [*tested, *found], whole_sequences=False
+        ).examples
         print(f"before: {name}, {len(found):,} examples so far", flush=True)
-    detector = Detector("transformer", **TUNING).fit(found, progress=_clocked("before"))
+    own = TUNING | {"checkpoint": str(options.out / "checkpoint")}
+    own |= parse_settings(options.tuning, ["transformer"])["transformer"]
+    detector = Detector("transformer", **own).fit(found, progress=_clocked("before"))
     detector.save(folder, command="examples/blend_folds.py", about={"data": ", ".join(options.before)})
     return folder
 
