@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from deadpan.errors import LONGEST_MESSAGE, LONGEST_WORD, DataError, MissingExtra, need
+from deadpan.errors import LONGEST_MESSAGE, LONGEST_WORD, DataError, MissingExtra, need, reason_of
 
 
 def test_a_long_quoted_word_is_cut_in_its_middle():
@@ -28,3 +28,9 @@ def test_a_message_of_usual_length_is_left_alone(length):
 def test_a_missing_library_names_the_extra():
     with pytest.raises(MissingExtra, match=r"pip install 'deadpan\[excel\]'"):
         need("no_such_library_at_all", "excel")
+
+
+def test_an_error_is_quoted_by_its_first_line_or_its_kind():
+    assert reason_of(ValueError("\nno such column\nLINE 1: SELECT")) == "no such column"
+    assert reason_of(ValueError("x" * 500), 20) == "x" * 20
+    assert reason_of(ValueError()) == reason_of(ValueError(" \n ")) == "ValueError"

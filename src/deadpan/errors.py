@@ -52,6 +52,11 @@ def _cut(text: str, longest: int) -> str:
     return f"{text[: longest - tail - 1]}…{text[-tail:]}"
 
 
+def reason_of(error: BaseException, longest: int = 160) -> str:
+    """Return the first line of a library's error, to quote it; its kind if it says nothing."""
+    return next(iter(str(error).strip().splitlines()), "")[:longest] or type(error).__name__
+
+
 def need(library: str, extra: str) -> ModuleType:
     """Import a library of an optional extra, or raise an error with the pip command that installs it."""
     try:

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from deadpan.errors import ConfigError, DataError, need
+from deadpan.errors import ConfigError, DataError, need, reason_of
 from deadpan.storage import BATCH, atomic
 from deadpan.text import printable
 
@@ -81,9 +81,8 @@ def _write_parquet(target: Path, path: Path, columns: Sequence[str], rows: Itera
             try:
                 table = pa.Table.from_pylist(cells, schema=schema)
             except (pa.ArrowInvalid, pa.ArrowTypeError) as bad:
-                why = str(bad).splitlines()[0]
                 raise DataError(
-                    f"{path}: a column holds values of several types ({why}): write .jsonl"
+                    f"{path}: a column holds values of several types ({reason_of(bad)}): write .jsonl"
                 ) from None
             if writer is None:
                 schema = _without_null_columns(table.schema)

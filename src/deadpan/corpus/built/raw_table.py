@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from deadpan.corpus.built.folder import BuiltCorpus
 from deadpan.corpus.sql import literal, literals, parquet_files
 from deadpan.drops import Tally
-from deadpan.errors import DataError
+from deadpan.errors import DataError, reason_of
 from deadpan.formats.rows import TableRow
 from deadpan.formats.sarc import read_raw_rows
 from deadpan.storage import manifest_path
@@ -90,8 +90,7 @@ def _check_columns(connection: duckdb.DuckDBPyConnection, listed: str, path: Pat
     try:
         connection.execute(f"SELECT label, author, subreddit, score, date, comment FROM {listed} LIMIT 0")
     except duckdb.Error as bad:
-        reason = str(bad).splitlines()[0]
-        raise DataError(f"{path}: not the rows of a raw corpus ({reason}): {CURE}") from None
+        raise DataError(f"{path}: not the rows of a raw corpus ({reason_of(bad)}): {CURE}") from None
 
 
 def _convert(path: Path, target: Path) -> int:

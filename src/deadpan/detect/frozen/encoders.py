@@ -15,7 +15,7 @@ import numpy as np
 from deadpan.detect.frozen.store import Vectors
 from deadpan.detect.frozen.universal import UniversalEncoder
 from deadpan.detect.transformer.encoder import locate, quiet
-from deadpan.errors import ModelError, need
+from deadpan.errors import ModelError, need, reason_of
 from deadpan.models import MODELS, cache_root
 from deadpan.storage import digest
 
@@ -76,9 +76,8 @@ class HiddenStates:
                 self._tokenizer = _tokenizer(transformers, name, source, gguf)
                 model = transformers.AutoModel.from_pretrained(source, local_files_only=True, **options)
             except (OSError, ValueError, ImportError, KeyError, struct.error) as bad:
-                reason = str(bad).splitlines()[0][:160]
                 raise ModelError(
-                    f"the encoder {name!r} cannot be loaded ({reason}): is it a whole model?"
+                    f"the encoder {name!r} cannot be loaded ({reason_of(bad)}): is it a whole model?"
                 ) from None
         if gguf:
             self._tokenizer.truncation_side = "left"  # of a conversation, what was said last matters most

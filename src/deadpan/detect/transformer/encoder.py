@@ -9,7 +9,7 @@ from logging import ERROR, getLogger
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from deadpan.errors import ConfigError, ModelError, need
+from deadpan.errors import ConfigError, ModelError, need, reason_of
 from deadpan.models import MODELS
 from deadpan.models import path as model_path
 
@@ -60,9 +60,8 @@ def load(name: str) -> tuple[Any, Any]:
                 label2id={label: number for number, label in enumerate(LABELS)},
             )  # fmt: skip
         except (OSError, ValueError, tensors.SafetensorError) as bad:
-            reason = str(bad).splitlines()[0][:160]
             cure = "is it a whole model?" if here else "give a folder, or connect to the hub once to fetch it"
-            raise ModelError(f"the encoder {name!r} cannot be loaded ({reason}): {cure}") from None
+            raise ModelError(f"the encoder {name!r} cannot be loaded ({reason_of(bad)}): {cure}") from None
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token
     if tokenizer.pad_token_id is None:

@@ -17,7 +17,7 @@ def abnormal_messages(language: Language, draft: Draft) -> list[Message]:
 def read_finding(language: Language, answer: str) -> str:
     """Return the reason if the model finds the dialogue abnormal, empty if normal; else it is Unreadable."""
     words = language.facts.words
-    first = answer.strip().splitlines()[0].strip(" *_`\"'“”")
+    first = answer.strip().partition("\n")[0].strip(" *_`\"'“”")
     # The longer word first: "abnormal" holds "normal".
     choices = sorted([(w, True) for w in words.abnormal] + [(w, False) for w in words.normal], key=_longest)
     for word, abnormal in choices:

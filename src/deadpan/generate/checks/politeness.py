@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from deadpan.errors import ConfigError, ModelError, need
+from deadpan.errors import ConfigError, ModelError, need, reason_of
 from deadpan.generate.draft import SPEAKERS
 from deadpan.generate.language import Language
 from deadpan.generate.plan import PolitenessPlan
@@ -83,9 +83,8 @@ def classifier(folder: str, polite_label: str) -> Judge:
         words = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
         model = transformers.AutoModelForSequenceClassification.from_pretrained(folder, local_files_only=True)
     except (OSError, ValueError) as bad:
-        reason = str(bad).splitlines()[0][:120]
         raise ModelError(
-            f"politeness.classifier {folder}: no weights here ({reason}); fetch them first"
+            f"politeness.classifier {folder}: no weights here ({reason_of(bad, 120)}); fetch them first"
         ) from None
     labels = dict(model.config.id2label)
     if polite_label not in labels.values():

@@ -8,7 +8,7 @@ from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
-from deadpan.errors import ConfigError, DataError, need
+from deadpan.errors import ConfigError, DataError, need, reason_of
 from deadpan.studio.app.settings import DATABASE, database_settings, settings_for
 
 HOME, URL = "DEADPAN_STUDIO", "DATABASE_URL"
@@ -107,7 +107,7 @@ def migrate_database(home: Path, url: str) -> list[str]:
         known = set(executor.loader.disk_migrations)
     except (utils.OperationalError, utils.DatabaseError) as bad:
         place = str(home / DATABASE) if not url else "DATABASE_URL"
-        raise DataError(f"{place}: cannot be opened as a database ({str(bad).splitlines()[0]})") from None
+        raise DataError(f"{place}: cannot be opened as a database ({reason_of(bad)})") from None
     newer = sorted(name for app, name in applied - known if app == "studio")
     if newer:
         raise DataError(
