@@ -57,7 +57,7 @@ def test_the_published_test_split_is_scored_unless_pooled():
     detector = Detector("bow").fit(word_corpus())
     result = evaluate(detector, rows)
     assert result.table.n == sum(e.split == "test" for e in rows)
-    assert result.design == "published test split"
+    assert result.design == "test split"
     assert evaluate(detector, rows, pool=True).table.n == len(rows)
 
 

@@ -18,7 +18,7 @@ def test_a_published_test_split_is_not_trained_on(tmp_path):
     test = [e for e in rows if e.split == "test"]
     assert result.examples == len(rows) - len(test)
     assert not Detector.load(tmp_path / "m").seen_.contain(test).any()
-    assert "published train split" in str(result)
+    assert "train split (and dev)" in str(result)
     assert train_detector(rows, "bow", pool=True).examples == len(rows)
 
 

@@ -52,7 +52,7 @@ def test_a_corpus_with_part_of_a_copy_is_tested_on_the_rest():
 def test_published_splits_stay_apart(tmp_path):
     rows = [replace(e, split="test" if n % 4 == 0 else "train") for n, e in enumerate(noise_corpus())]
     result = transfer({"noise": rows, "words": word_corpus()}, "bow", k=3)
-    assert result.designs["noise"] == "published test split"
+    assert result.designs["noise"] == "test split"
     assert result.cells["noise"]["noise"].n == result.cells["words"]["noise"].n == 20
     result.write(tmp_path)
     for name in ("transfer.json", "report.html", "manifest.json"):

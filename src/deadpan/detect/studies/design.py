@@ -1,4 +1,4 @@
-"""Division of examples into training and test parts: published splits or folds, with copies kept apart."""
+"""Division of examples into training and test parts: their own splits, or folds; copies are kept apart."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FOLDS = 5
 class Design:
     """The folds of a study: every example of `tested` is in the test part of exactly one of them.
 
-    With published splits there is one fold, the publisher's. `duplicates` counts the training rows that
+    Where the examples come with splits there is one fold, theirs. `duplicates` counts the training rows that
     were excluded because their text is in the test part; `also` and the counts beside it describe the
     additional training data.
     """
@@ -37,15 +37,13 @@ class Design:
 
     def describe(self) -> str:
         """Return how the examples were divided, in a few words."""
-        return "published test split" if self.published else f"{len(self.folds)} folds"
+        return "test split" if self.published else f"{len(self.folds)} folds"
 
     def notes(self) -> list[str]:
         """Return what was done to the data, one sentence each."""
         lines = []
         if self.published:
-            lines.append(
-                "Trained on the published train (and dev) split, tested on the published test split."
-            )
+            lines.append("Trained on the train (and dev) split, tested on the test split.")
         if self.duplicates:
             lines.append(f"Excluded from training because their text is tested: {self.duplicates:,}.")
         if self.also or self.also_duplicates or self.also_test:

@@ -172,7 +172,7 @@ def evaluate(
         seen,
         torn,
         loaded.seen_ is not None,
-        "all examples" if published is None else "published test split",
+        "all examples" if published is None else "test split",
         ranking_scores(tested, predictions),
         rate_warnings(predictions, loaded.rate_ if prevalence is None else prevalence),
         None if loaded.bands is None else _coverage(tested, answers),

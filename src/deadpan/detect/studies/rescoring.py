@@ -154,7 +154,7 @@ def rescore(
                 explained[name] = _explained(design, answers, shortcut, seed)
         tables.append(scores)
     folds = f"the first of {FOLDS} folds" if one_fold else f"{FOLDS} folds"
-    how = "the published test split" if naive else f"{folds}: of rows as it is, of whole threads cleaned"
+    how = "the test split" if naive else f"{folds}: of rows as it is, of whole threads cleaned"
     if len(raw) < whole:
         how += f"; a sample of {len(raw):,} of {whole:,} rows"
     return Rescoring(tables[0], tables[1], removed, how, explained)

@@ -111,7 +111,7 @@ def train_detector(
     sarcastic = sum(example.label is True for example in chosen)
     sincere = sum(example.label is False for example in chosen)
     source = source or source_name(examples)
-    splits = "all examples" if published is None else "published train split (and dev)"
+    splits = "all examples" if published is None else "train split (and dev)"
     size = 0
     if folder is not None:
         clear_model_folder(folder)
