@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from deadpan.detect.languages import guess_language
+from deadpan.detect.languages import guess_language, has_words
 
 
 @pytest.mark.parametrize(
@@ -46,3 +46,15 @@ def test_short_texts_without_frequent_words(texts, language):
 
 def test_a_megabyte_is_no_problem():
     assert guess_language("das ist gut " * 90_000) == "de"
+
+
+@pytest.mark.parametrize(
+    "text", ["Ｏｈ ｇｒｅａｔ， ａｎｏｔｈｅｒ ｍｅｅｔｉｎｇ．", "𝐎𝐡 𝐠𝐫𝐞𝐚𝐭, 𝐚𝐧𝐨𝐭𝐡𝐞𝐫 𝐦𝐞𝐞𝐭𝐢𝐧𝐠.", "ＡＢＣ"]
+)
+def test_full_width_and_ornamental_letters_are_latin(text):
+    assert guess_language(text) == "en"
+
+
+def test_lone_letters_are_no_words_in_any_width():
+    assert [has_words(text) for text in ("a", "ａａａ", "ㅋㅋㅋ", "ㅠ")] == [False] * 4
+    assert [has_words(text) for text in ("no", "ｎｏ", "네", "ㅋㅋ 네")] == [True] * 4

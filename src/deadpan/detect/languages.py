@@ -36,20 +36,20 @@ _ENDINGS = {
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 MOST_READ = 2000
 """Characters of a text that are looked at."""
-_LONE = re.compile("[a-zㄱ-ㅣ]")
+_LONE = re.compile("[a-zᄀ-ᇿ]")
 """Letters that are no word alone, unlike a Korean syllable."""
 _NOISE = re.compile(r"https?://\S+|www\.\S+|[@#]\w+")
 
 
 def has_words(text: str) -> bool:
     """Return whether a text has words besides links, names and tags; one letter, or one repeated, is none."""
-    letters = {c for c in _NOISE.sub(" ", strip_markers(text[:MOST_READ])[0]).lower() if c.isalpha()}
+    letters = {c for c in _NOISE.sub(" ", _plain(text)).lower() if c.isalpha()}
     return len(letters) > 1 or any(not _LONE.match(letter) for letter in letters)
 
 
 def guess_language(text: str) -> str:
     """Return a code of NAMES; empty for a language without one. A text without letters is English."""
-    plain = _NOISE.sub(" ", strip_markers(text[:MOST_READ])[0])
+    plain = _NOISE.sub(" ", _plain(text))
     scripts = Counter(_script(letter) for letter in plain if letter.isalpha())
     if not scripts:
         return "en"
@@ -59,6 +59,11 @@ def guess_language(text: str) -> str:
     if script == "ar":
         return "fa" if sum(letter in _PERSIAN for letter in plain) > 0 else "ar"
     return _latin(plain.lower().replace("’", "'")) if script == "latin" else script
+
+
+def _plain(text: str) -> str:
+    """Return the beginning without marks of sarcasm, full-width and ornamental letters as plain ones."""
+    return unicodedata.normalize("NFKC", strip_markers(text[:MOST_READ])[0])
 
 
 @cache
