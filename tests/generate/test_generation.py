@@ -110,3 +110,15 @@ def test_contrast_that_nobody_judged_is_not_called_judged(call, tmp_path):
     assert f"{n} judged by people and {n} sincere contrast responses labelled as the model was asked" in card
     assert f"No person has judged the {n} sincere contrast responses" in card
     assert "is sarcastic or not, judged by people." not in card
+
+
+def test_a_run_that_cannot_begin_leaves_no_folder(call, tmp_path):
+    with pytest.raises(DataError, match="no such file or folder"):
+        generate_dialogues(tmp_path / "nothing.jsonl", model="writer-1", model_settings=SETTINGS,
+                           base_url="http://127.0.0.1:9", out=tmp_path / "out")  # fmt: skip
+    assert not (tmp_path / "out").exists()
+    (tmp_path / "out").mkdir()
+    with pytest.raises(DataError, match="no such file or folder"):
+        generate_dialogues(tmp_path / "nothing.jsonl", model="writer-1", model_settings=SETTINGS,
+                           base_url="http://127.0.0.1:9", out=tmp_path / "out")  # fmt: skip
+    assert (tmp_path / "out").is_dir()  # it was there before

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -13,10 +14,11 @@ from types import TracebackType
 from typing import IO, Any, Self
 
 from deadpan.drops import Tally
-from deadpan.errors import DataError
+from deadpan.errors import DataError, DeadpanError
 from deadpan.fields import encode
 from deadpan.generate.draft import Draft, Dropped
 from deadpan.generate.steps.order import NAMES, WITH_DIALOGUES, step_before
+from deadpan.journal import Journal
 from deadpan.llm import CALL_FAILED, Reply
 from deadpan.locks import lock_folder
 from deadpan.storage import (
@@ -114,6 +116,23 @@ class GenerationFolder:
                     f"free some space and continue with --resume"
                 ) from None
             raise
+
+    @contextmanager
+    def removed_if_unused(self) -> Iterator[None]:
+        """Remove the folder again if a mistake ends the run that made it before any call or finished step."""
+        is_new = not self.root.exists()
+        try:
+            yield
+        except DeadpanError:
+            if is_new and self.root.is_dir() and not self.manifests() and not self._has_calls():
+                shutil.rmtree(self.root)
+            raise
+
+    def _has_calls(self) -> bool:
+        if not self.journal.is_file():
+            return False
+        with Journal(self.journal) as journal:
+            return len(journal) > 0
 
 
 @dataclass(slots=True)

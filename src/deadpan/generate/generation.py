@@ -149,7 +149,7 @@ def open_run(
         )
     first = plan.settings(ASKING[0])
     limit_cost = first.max_cost if max_cost is None else max_cost
-    with run.lock(), Journal(run.journal) as journal:
+    with run.removed_if_unused(), run.lock(), Journal(run.journal) as journal:
         budget, breaker = Budget(limit_cost, spent=journal.paid), Breaker(limit=plan.give_up_after)
         try:
             with Client(first, journal=journal, budget=budget, breaker=breaker) as client:
