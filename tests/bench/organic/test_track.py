@@ -11,6 +11,7 @@ from importlib.resources import files
 import pytest
 
 from deadpan import Detector, organic_set, run_organic
+from deadpan.bench.organic import track
 from deadpan.bench.organic.track import usable_pairs
 from deadpan.bench.site.write import write_leaderboard
 from deadpan.errors import DeadpanError
@@ -140,3 +141,13 @@ def test_the_command_takes_the_detector_that_comes_with_the_package(deadpan, tmp
                   "--out", tmp_path / "out", "--json")  # fmt: skip
     assert ran.status == 0
     assert [each["model"] for each in ran.json["runs"]] == ["baseline/detector-default"]
+
+
+def test_a_part_of_the_published_pairs_is_not_the_whole_track(tmp_path, monkeypatch):
+    monkeypatch.setattr(track, "_published", list)
+    result = run_organic(iter(pairs()), "baseline/first", out=tmp_path, pairs=10)
+    assert result.partial and not result.scores[0].whole_set
+    assert (len(result.runs[0].plan.items), result.runs[0].plan.set_size) == (10, 30)
+    assert "A part of a set is on no leaderboard" in str(result)
+    whole = run_organic(pairs(), "baseline/first", out=tmp_path / "whole")
+    assert whole.scores[0].whole_set and whole.runs[0].plan.set_hash == result.runs[0].plan.set_hash

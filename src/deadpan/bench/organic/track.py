@@ -71,12 +71,15 @@ def run_organic(
     `detectors` choose the reply that they score higher; each is a baseline, `baseline/detector-NAME`. Without
     models and detectors the embedded model is asked.
     """
-    items = organic_set(examples, pairs=pairs, seed=seed)
+    rows = check_examples(examples)
+    items, limit = organic_set(rows, pairs=pairs, seed=seed), None
+    if items.name == NAME and pairs is not None:
+        items, limit = organic_set(rows), pairs  # some of the published pairs are a part of the track
     check_mapping(given := detectors or {}, "detectors", "pass a name and a detector each")
     chosen = detector_answers(items, given)
     names = [models] if isinstance(models, str) else check_names(models or [], "models")
     asked = [*names, *chosen] or None
-    return run_bench(asked, items, runs=runs, out=out, seed=seed, answerers=chosen, **settings)
+    return run_bench(asked, items, limit=limit, runs=runs, out=out, seed=seed, answerers=chosen, **settings)
 
 
 def usable_pairs(examples: Sequence[Example]) -> list[Pair]:
