@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from deadpan.corpus.checkpoints import Checkpoints, fingerprint, flush
+from deadpan.errors import DataError
 from deadpan.fields import encode
 from deadpan.storage import Manifest, digest, manifest_path, read_json, read_manifest, write_json
 
@@ -63,9 +64,15 @@ def published(checkpoints: Checkpoints) -> list[str]:
 
 def _benchmarks_after(out: Path) -> list[str]:
     """Return the files of after-cutoff benchmarks of an earlier version, which may have withdrawn texts."""
-    folders = [path.parent for path in out.glob("after-*/manifest.json")]
-    ours = [folder for folder in folders if read_manifest(folder).command in COMMANDS]
-    return [path.relative_to(out).as_posix() for folder in ours for path in folder.iterdir()]
+    found = []
+    for path in out.glob("after-*/manifest.json"):
+        try:
+            manifest = read_manifest(path.parent)
+        except DataError:  # somebody else's
+            continue
+        if manifest.command in COMMANDS:
+            found += [path, *(path.parent / name for name in manifest.files if Path(name).name == name)]
+    return [path.relative_to(out).as_posix() for path in found]
 
 
 def _remove_empty_folders(out: Path, known: Sequence[str]) -> None:
