@@ -53,8 +53,10 @@ def test_agreement_explains_what_is_undefined_and_writes_labels(deadpan, tmp_pat
 def test_a_page_is_for_scored_tables_and_never_silently_left_out(deadpan, tmp_path, gold):
     write_predictions(tmp_path / "p.jsonl", [Prediction(e.id, e.label, 0.5) for e in gold])
     ran = deadpan("score", tmp_path / "gold.jsonl", tmp_path / "p.jsonl", "--out", tmp_path / "page")
-    assert ran.status == 2 and "scored tables" in ran.err
+    assert ran.status == 2 and "detect predict TABLE --out" in ran.err
     assert not (tmp_path / "page").exists()
+    ran = deadpan("score", "starter-en", tmp_path / "p.jsonl", "--out", tmp_path / "page")
+    assert ran.status == 2 and "starter-en: not a scored table" in ran.err and "without a page" in ran.err
 
 
 def test_the_old_spellings_of_agree_and_score_still_work(deadpan, tmp_path, gold):

@@ -44,7 +44,7 @@ def score(
     from deadpan.formats.predictions import read_systems
     from deadpan.stats import score_systems
 
-    if are_scored([source, *predictions], reading, out):
+    if out is not None or are_scored([source, *predictions], reading):
         report = score_files([source, *predictions], reading, metric or "macro_f1", seed)
         if out is not None:
             report.write(out)

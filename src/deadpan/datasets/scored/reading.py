@@ -10,7 +10,7 @@ from deadpan.datasets.reading import COLUMNS, Reading
 from deadpan.datasets.scored.writing import ADDED
 from deadpan.datasets.table import TableReader
 from deadpan.drops import Tally
-from deadpan.errors import ConfigError, DataError
+from deadpan.errors import DataError
 from deadpan.formats.predictions import prediction_from
 from deadpan.formats.tables import is_table, read_table
 from deadpan.records import Example, Prediction
@@ -41,23 +41,13 @@ def scored_columns(path: Path) -> tuple[str, str]:
     return "", ""
 
 
-def are_scored(
-    sources: Sequence[Path | str], reading: Reading | None = None, page: Path | None = None
-) -> bool:
-    """Return True if the sources are scored tables; one file alone, and what gets a `page`, must be."""
-    if len(sources) == 1 and not is_table(sources[0]):
-        raise ConfigError(
-            f"{sources[0]}: not a scored table: name one, or a SOURCE and files of predictions for it"
-        )
+def are_scored(sources: Sequence[Path | str], reading: Reading | None = None) -> bool:
+    """Return True if the sources are scored tables, which one alone can only be."""
     asked = dict((reading or Reading()).columns).get("label", "").lower()
-    own = len(sources) == 1 or (asked and asked != ADDED[0])
-    found = all(is_table(one) and (own or scored_columns(Path(one))[0]) for one in sources)
-    if page is not None and not found:
-        raise ConfigError(
-            "--out writes a page about scored tables, as detect predict TABLE --out scored.csv makes them: "
-            "score one, or print these scores with --json"
-        )
-    return found
+    own = asked and asked != ADDED[0]
+    return len(sources) == 1 or all(
+        is_table(one) and (own or scored_columns(Path(one))[0]) for one in sources
+    )
 
 
 def read_scored(path: Path | str, reading: Reading | None = None) -> ScoredFile:
@@ -66,6 +56,10 @@ def read_scored(path: Path | str, reading: Reading | None = None) -> ScoredFile:
     The true labels are in the column named by `reading`, or in one with a usual name.
     """
     path, reading = Path(path), reading or Reading()
+    if not is_table(path):
+        raise DataError(
+            f"{path}: not a scored table: {_CURE}, or score files of predictions for a SOURCE, without a page"
+        )
     label, score = scored_columns(path)
     asked = dict(reading.columns).get("label", "")
     if not label and asked and asked.lower() != ADDED[0]:
