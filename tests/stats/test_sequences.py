@@ -83,3 +83,18 @@ def test_each_sequence_scores_as_scikit_learn_scores_it(rows: list[tuple[bool, b
             wanted.append((1.0, 1.0, 1.0))
     found = sequence_scores(*(list(column) for column in zip(*rows, strict=True)))
     assert found == pytest.approx([sum(column) / len(wanted) for column in zip(*wanted, strict=True)])
+
+
+@pytest.mark.parametrize(
+    ("scores", "sequences", "said"),
+    [
+        ([0.1, 0.2], ["a"], "one value per response: got 2, 2, 2, 1"),
+        ([0.1, "high"], ["a", "a"], "numbers or None: got 'high'"),
+        ([0.1, 0.2], ["a", 1], "names, empty for none: got 1"),
+    ],
+)
+def test_columns_that_do_not_fit_are_refused(
+    scores: list[object], sequences: list[object], said: str
+) -> None:
+    with pytest.raises(DataError, match=said):
+        pair_accuracy([True, False], [True, False], scores, sequences)  # type: ignore[arg-type]
