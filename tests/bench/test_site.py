@@ -141,8 +141,20 @@ def test_a_folder_that_is_no_site_is_left_alone(runs, tmp_path):
     (tmp_path / "mine" / "thesis.txt").write_text("x")
     with pytest.raises(DataError, match="not a site"):
         write_site(find_runs([runs]), tmp_path / "mine", SET)
+    (tmp_path / "mine" / "thesis.txt").unlink()
+    (tmp_path / "mine" / "index.html").write_text("my home page")
+    for manifest in ("", "{}", '{"command": "report build"}'):
+        if manifest:
+            (tmp_path / "mine" / "manifest.json").write_text(manifest)
+        with pytest.raises(DataError, match="not a site"):
+            write_site(find_runs([runs]), tmp_path / "mine", SET)
+    assert (tmp_path / "mine" / "index.html").read_text() == "my home page"
     write_site(find_runs([runs]), tmp_path / "site", SET)
     write_site(find_runs([runs]), tmp_path / "site", SET)
+    for name in ("manifest.json", "index.html"):  # as after a kill
+        (tmp_path / "site" / name).unlink()
+    write_site(find_runs([runs]), tmp_path / "site", SET)
+    assert (tmp_path / "site" / "index.html").is_file()
 
 
 def test_providers_have_their_names():

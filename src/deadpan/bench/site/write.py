@@ -19,7 +19,9 @@ from deadpan.bench.site.item_pages import answers_by_item, item_page, items_inde
 from deadpan.errors import DataError
 from deadpan.page.summary import Summary
 from deadpan.results import Result
-from deadpan.storage import manifest_path, write_json, write_manifest, write_text
+from deadpan.storage import manifest_path, read_manifest, write_json, write_manifest, write_text
+
+COMMAND, SCORES = "bench site", "data/scores.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,7 @@ def write_site(runs: Sequence[BenchRun], out: Path, items: ItemSet | None, seed:
         write_text(out / "try.html", try_page(tried_items(shown)))
     write_text(out / "index.html", index_page(board, facts, downloads, shown))
     config = {"set": board.set, "set_hash": board.set_hash, "models": [e.scores.model for e in board.entries]}
-    write_manifest(out, command="bench site", config=config, seed=seed, counts={"pages": pages + 1})
+    write_manifest(out, command=COMMAND, config=config, seed=seed, counts={"pages": pages + 1})
     return SiteReport(out, len(board.models), board.human is not None, pages, board.excluded)
 
 
@@ -102,13 +104,24 @@ def _check_out(out: Path) -> None:
     """Raise unless the folder is empty or holds an earlier site."""
     if out.exists() and not out.is_dir():
         raise DataError(f"{out}: is a file: choose another --out")
-    if out.is_dir() and any(out.iterdir()) and not (out / "index.html").exists():
-        raise DataError(f"{out}: not empty and not a site: choose another --out")
+    if out.is_dir() and any(out.iterdir()) and not _is_site(out):
+        raise DataError(f"{out}: not empty and not a site of deadpan: choose another --out")
     out.mkdir(parents=True, exist_ok=True)
     manifest_path(out).unlink(missing_ok=True)
     # An earlier site may have shown items that this one must not show.
     for old in [*(out / "items").glob("*.html"), out / "try.html", out / "data" / "items.jsonl"]:
         old.unlink(missing_ok=True)
+
+
+def _is_site(out: Path) -> bool:
+    """Return whether a folder holds a leaderboard, or the pages of one whose writing was cut short."""
+    if manifest_path(out).is_file():
+        try:
+            return read_manifest(out).command == COMMAND
+        except DataError:  # somebody else's
+            return False
+    names = {path.name for path in out.iterdir()}
+    return names <= {"data", "items", "index.html", "try.html"} and (out / SCORES).is_file()
 
 
 def _write_data(
@@ -130,7 +143,7 @@ def _write_data(
         for language, part in board.languages
     }
     about = {"set": board.set, "set_hash": board.set_hash, "ranks_by_language": ranks}
-    write_json(folder / "scores.json", {**about, "scores": scores})
+    write_json(out / SCORES, {**about, "scores": scores})
     found = [("data/scores.json", "All scores with their intervals (JSON)")]
     rows = [row for run in runs for row in run.rows]
     for name in ("rows.csv", "rows.parquet"):
