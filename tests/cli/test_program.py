@@ -132,6 +132,17 @@ def test_a_closed_pipe_is_no_error():
     assert done.stderr == ""
 
 
+def test_a_closed_standard_output_is_refused_before_any_work():
+    done = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -m deadpan datasets list >&-"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr == "deadpan: standard output is closed: send it to a file, or to /dev/null\n"
+
+
 def test_no_colour_when_not_a_terminal(deadpan):
     assert "\x1b[" not in deadpan("datasets", "show", "starter-en").out
 

@@ -12,7 +12,7 @@ import click
 
 from deadpan import __version__
 from deadpan.cli.command import LazyGroup
-from deadpan.errors import DeadpanError
+from deadpan.errors import ConfigError, DeadpanError
 
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "tour": ("deadpan.cli.tour:tour", "Show every stage at work, in a few minutes."),
@@ -55,6 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if isinstance(stream, io.TextIOWrapper):  # a terminal that is not UTF-8 gets escapes, no traceback
             stream.reconfigure(errors="backslashreplace")
     try:
+        if sys.stdout is None:
+            raise ConfigError("standard output is closed: send it to a file, or to /dev/null")
         status = program.main(arguments, prog_name="deadpan", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as help_wanted:
         help_wanted.show()
@@ -62,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except click.ClickException as wrong:
         _say(_one_line(wrong))
         sys.exit(2)
-    except click.Abort:
+    except (click.Abort, KeyboardInterrupt):
         _say("stopped")
         sys.exit(130)
     except DeadpanError as wrong:
@@ -72,9 +74,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # The reader went away (`| head`): not an error, but Python would complain again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
-    except KeyboardInterrupt:
-        _say("stopped")
-        sys.exit(130)
     except OSError as wrong:
         place = f"{wrong.filename}: " if wrong.filename else ""
         _say(f"{place}{wrong.strerror or wrong}")

@@ -78,3 +78,5 @@ def test_a_folder_without_manifest_or_run_is_refused(sent, tmp_path):
         check_submission(sent, SET)
     with pytest.raises(DataError, match="no such folder"):
         check_submission(tmp_path / "nothing", SET)
+    with pytest.raises(DataError, match=r"no run in it \(no run\.json\): give the folder of one run"):
+        check_submission(sent.parent, SET)

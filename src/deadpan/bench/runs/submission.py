@@ -9,7 +9,7 @@ from deadpan.bench.items.item import LETTERS, family
 from deadpan.bench.items.prompts import render_prompt, template_texts
 from deadpan.bench.items.sets import AskPassphrase, ItemSet, open_set, shipped
 from deadpan.bench.runs.answers import place_of, read_letter
-from deadpan.bench.runs.folder import BenchRun, read_run
+from deadpan.bench.runs.folder import PLAN, BenchRun, read_run
 from deadpan.bench.runs.rows import AnswerRow
 from deadpan.errors import DataError
 from deadpan.page.summary import Summary
@@ -51,6 +51,8 @@ def check_submission(
     path = Path(folder)
     if not path.is_dir():
         raise DataError(f"{path}: no such folder: give the folder of one run")
+    if not (path / PLAN).is_file():
+        raise DataError(f"{path}: no run in it (no {PLAN}): give the folder of one run, such as {path}/MODEL")
     run = read_run(path)
     asked = _asked(run, items, ask)
     _check_rows(run, {item.id: item for item in asked.items})
