@@ -86,3 +86,35 @@ def test_margins_and_missing_scores_are_explained() -> None:
     some = calibrate([True, False, True], [1.0, None, 0.5])
     assert (some.n, some.brier) == (2, 0.125)
     assert some.as_dict()["n"] == 2
+
+
+@pytest.mark.parametrize("scores", [[1.5, 0.5], [0.5, -0.5]])
+def test_one_score_outside_0_to_1_is_enough_to_be_no_probability(scores: list[float]) -> None:
+    assert "not probabilities" in calibrate([True, False], scores).why
+    with pytest.raises(DataError, match="from 0 to 1"):
+        brier([True, False], scores)
+
+
+def test_0_and_1_are_probabilities() -> None:
+    sure = calibrate([True, False], [1.0, 0.0])
+    assert (sure.brier, sure.ece_width, sure.ece_mass, sure.why) == (0, 0, 0, "")
+    assert [(row.low, row.high, row.n) for row in sure.reliability] == [(0.0, 0.1, 1), (0.9, 1.0, 1)]
+
+
+def test_a_bin_includes_its_upper_edge() -> None:
+    table = reliability([True, False, False, True], [0.0, 0.5, 0.5000001, 1.0], bins=2)
+    assert [(row.low, row.high, row.n) for row in table] == [(0.0, 0.5, 2), (0.5, 1.0, 2)]
+
+
+def test_mistakes_are_one_line() -> None:
+    with pytest.raises(DataError, match="got 2 examples, 1 scores"):
+        calibrate([True, False], [0.5])
+    with pytest.raises(DataError, match="numbers or None: got 'high'"):
+        calibrate([True], ["high"])  # type: ignore[list-item]
+    with pytest.raises(DataError, match="numbers from 0 to 1"):
+        brier([True], ["high"])  # type: ignore[list-item]
+    with pytest.raises(DataError, match="a label for every example"):
+        brier([None], [0.5])  # type: ignore[list-item]
+    with pytest.raises(ConfigError, match="choose from width, mass"):
+        reliability([True], [0.5], by="size")  # type: ignore[arg-type]
+    assert len(reliability([True], [0.5], bins=1)) == 1
