@@ -157,3 +157,26 @@ def test_too_many_folds_are_refused() -> None:
         folds(examples, k=4)
     with pytest.raises(ConfigError, match="folds must be a whole number of at least 2"):
         folds(examples, k=1)
+
+
+def test_defaults_are_a_fifth_for_the_test_five_folds_and_seed_0() -> None:
+    examples = [example(at, at % 3 == 0, source="ab"[at % 2]) for at in range(50)]
+    assert split(examples) == split(examples, {"train": 0.8, "test": 0.2}, 0, False)
+    assert split(examples) not in (split(examples, seed=1), split(examples, by_source=True))
+    assert folds(examples) == folds(examples, 5, 0, False)
+    assert folds(examples) not in (folds(examples, seed=1), folds(examples, by_source=True))
+
+
+def test_limits_of_sizes_and_folds() -> None:
+    examples = [example(at) for at in range(4)]
+    assert len(split(examples, {"test": 1.0})["test"]) == 4
+    assert len(split(examples, {"train": 0.5, "test": 0.5 + 9e-7})) == 2  # rounding is forgiven
+    assert [len(fold.test) for fold in folds(examples, k=4)] == [1] * 4
+    with pytest.raises(ConfigError, match="5 folds need at least 5 examples, but there are 4"):
+        folds(examples, k=5)
+    with pytest.raises(DataError, match="needs examples"):
+        folds([])
+    with pytest.raises(ConfigError, match=r"fractions, such as .*: got 'half'"):
+        split(examples, {"train": 0.5, "test": "half"})  # type: ignore[dict-item]
+    with pytest.raises(ConfigError, match="map splits to fractions"):
+        split(examples, [0.8, 0.2])  # type: ignore[arg-type]
