@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds wheel and sdist, and installs the wheel into a fresh environment of each interpreter found (3.11 to 3.13):
 # the program must answer, judge a sentence and say its version. Prints sizes. Needs hatchling, which is in
-# deadpan[test].   tools/package.sh [FOLDER]
+# deadpan[test].   [VERSIONS="3.13"] tools/package.sh [FOLDER]
 set -eu
 cd "$(dirname "$0")/.."
 out=${1:-build/package}
@@ -17,7 +17,7 @@ wheel=$(ls "$out"/*.whl)
 size=$(stat -c %s "$wheel")
 echo "wheel $((size / 1000)) kB, sdist $(($(stat -c %s "$out"/*.tar.gz) / 1000)) kB"
 [ "$size" -lt 10000000 ] || { echo "the wheel is larger than 10 MB" >&2; exit 1; }
-for version in 3.11 3.12 3.13; do
+for version in ${VERSIONS:-3.11 3.12 3.13}; do
   python=$(command -v "python$version" || true)
   if [ -z "$python" ] || ! "$python" -c 'import venv' 2>/dev/null; then
     python=$(ls -d "$HOME"/.pyenv/versions/"$version".*/bin/python 2>/dev/null | tail -1)
