@@ -8,6 +8,7 @@ import shutil
 import pytest
 
 from deadpan.errors import DataError
+from deadpan.report.build import build_report
 from deadpan.report.outputs import find_outputs
 from report.making import comparison
 
@@ -60,3 +61,27 @@ def test_two_outputs_of_one_name_get_two_names(study, tmp_path):
         shutil.copytree(study, tmp_path / parent / "study")
     found = find_outputs([tmp_path / "a" / "study", tmp_path / "b" / "study", tmp_path / "a" / "study"])
     assert [output.name for output in found] == ["study", "study-2"]
+
+
+@pytest.mark.parametrize(
+    "foreign", ['{"name": "an extension of a browser"}', "{", "[" * 100_000, "[]", '{"command": 3}']
+)
+def test_a_foreign_manifest_beside_our_outputs_is_listed_and_stops_nothing(study, tmp_path, foreign):
+    shutil.copytree(study, tmp_path / "all" / "study")
+    (tmp_path / "all" / "app").mkdir()
+    (tmp_path / "all" / "app" / "manifest.json").write_text(foreign)
+    odd, whole = find_outputs([tmp_path / "all"])
+    assert (odd.command, whole.problem) == ("", "")
+    assert str(tmp_path / "all" / "app" / "manifest.json") in odd.problem
+    site = build_report([tmp_path / "all"], tmp_path / "site")
+    assert [name for name, _ in site.problems] == ["all-app"]
+
+
+@pytest.mark.parametrize("size", ["many", None, [1], 1e400])
+def test_a_size_that_is_no_number_is_a_change(study, tmp_path, size):
+    shutil.copytree(study, tmp_path / "odd")
+    path = tmp_path / "odd" / "manifest.json"
+    facts = json.loads(path.read_text())
+    facts["files"]["compare.json"]["bytes"] = size
+    path.write_text(json.dumps(facts))
+    assert "compare.json is not as manifest.json says" in find_outputs([tmp_path / "odd"])[0].problem

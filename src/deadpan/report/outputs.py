@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from deadpan import __version__
 from deadpan.errors import DataError
@@ -46,9 +47,10 @@ class Output:
 
 
 def find_outputs(folders: Sequence[Path]) -> list[Output]:
-    """Return the outputs in some folders, in their order; a folder without any is an error.
+    """Return the outputs in some folders, in their order; folders without any are an error.
 
-    An output inside another one, such as a step of a run, is part of it and not listed.
+    A manifest that is not ours, or that cannot be read, is an output with a problem and no command. An
+    output inside another one, such as a step of a run, is part of it and not listed.
     """
     found: list[Output] = []
     for folder in folders:
@@ -60,6 +62,8 @@ def find_outputs(folders: Sequence[Path]) -> list[Output]:
         for path in manifests:
             if all(path.parent.resolve() != each.folder.resolve() for each in found):
                 found.append(_output(path.parent, folder, {each.name for each in found}))
+    if not any(output.command for output in found):
+        raise DataError(found[0].problem)
     return found
 
 
@@ -87,10 +91,13 @@ def _output(folder: Path, root: Path, taken: set[str]) -> Output:
 
 
 def _unreadable(name: str, folder: Path, problem: str) -> Output:
-    """Return an output whose manifest has unknown fields: of a newer version, or not of ours."""
-    raw = read_json(folder / MANIFEST)
+    """Return an output whose manifest has unknown fields: of a newer version, damaged, or not of ours."""
+    try:
+        raw = read_json(folder / MANIFEST)
+    except DataError:
+        raw = None
     if not isinstance(raw, dict) or not isinstance(raw.get("command"), str):
-        raise DataError(problem)
+        return Output(name, folder, Manifest(command="", version=""), problem)
     version = str(raw.get("version", ""))
     manifest = Manifest(command=raw["command"], version=version)
     return Output(name, folder, manifest, _newer(version) or problem)
@@ -101,7 +108,7 @@ def check(folder: Path, manifest: Manifest) -> str:
     if newer := _newer(manifest.version):
         return newer
     left = HASHED
-    for name, facts in sorted(manifest.files.items(), key=lambda one: int(one[1].get("bytes", 0))):
+    for name, facts in sorted(manifest.files.items(), key=_size):
         path = folder / name
         if Path(name).is_absolute() or ".." in Path(name).parts:
             return f"manifest.json names a file outside of the folder, {name}"
@@ -114,6 +121,12 @@ def check(folder: Path, manifest: Manifest) -> str:
                 f"{name} is not as manifest.json says (changed, damaged or cut off): write the output again"
             )
     return ""
+
+
+def _size(listed: tuple[str, Mapping[str, Any]]) -> int:
+    """Return the size of a file as the manifest says; 0 where it says none."""
+    size = listed[1].get("bytes")
+    return size if isinstance(size, int) else 0
 
 
 def _newer(version: str) -> str:
