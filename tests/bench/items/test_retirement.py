@@ -56,6 +56,9 @@ def test_nothing_is_written_unless_everything_can_be(hidden, tmp_path):
     out, sealed = tmp_path / "public-0.4.0.jsonl", hidden / "private.sealed"
     with pytest.raises(ConfigError, match="three numbers"):
         retire_set(sealed, out, version="4", ask=ask)
+    for name in ("retired", "retired.jsonl", "public-0.4.0"):  # would be no set, or a private one
+        with pytest.raises(ConfigError, match=r"name it public-0\.4\.0\.jsonl"):
+            retire_set(sealed, tmp_path / name, version="0.4.0", ask=ask)
     with pytest.raises(DataError, match="is in both sets"):
         retire_set(sealed, out, version="0.4.0", following=(sealed, tmp_path / "next.sealed"), ask=ask)
     with pytest.raises(DataError, match="already exists"):
@@ -68,4 +71,4 @@ def test_nothing_is_written_unless_everything_can_be(hidden, tmp_path):
 def test_an_open_set_cannot_be_retired(tmp_path):
     (tmp_path / "mine.jsonl").write_text("{}")
     with pytest.raises(DataError, match="not a sealed set"):
-        retire_set(tmp_path / "mine.jsonl", tmp_path / "out.jsonl", version="0.4.0", ask=ask)
+        retire_set(tmp_path / "mine.jsonl", tmp_path / "public.jsonl", version="0.4.0", ask=ask)

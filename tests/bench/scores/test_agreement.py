@@ -38,3 +38,5 @@ def test_kept_items_are_written(tmp_path):
     assert "kept 7 of 8 items" in str(result)
     with pytest.raises(ConfigError, match="threshold"):
         agreed_items(tmp_path / "export", SET, threshold=2)
+    with pytest.raises(ConfigError, match=r"name it \.jsonl"):  # what it writes must be readable as a set
+        agreed_items(tmp_path / "export", SET, out=tmp_path / "kept.csv")

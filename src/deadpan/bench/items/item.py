@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from deadpan.errors import DataError
+from deadpan.errors import ConfigError, DataError
 from deadpan.fields import decode, encode
 from deadpan.records import Item
 from deadpan.registry import unknown
@@ -79,7 +79,7 @@ def read_items(path: Path) -> list[Item]:
     try:
         raw = path.read_bytes()
     except FileNotFoundError:
-        raise DataError(f"{path}: no such set; shipped sets are named like public@0.2.0") from None
+        raise DataError(f"{path}: no such set: name a file, or one of `deadpan bench sets`") from None
     except IsADirectoryError:
         raise DataError(f"{path}: a folder, not a set; name the .jsonl or .toml file in it") from None
     return items_from_bytes(raw, path)
@@ -143,6 +143,12 @@ def _stored(item: Item) -> dict[str, Any]:
     if not item.after:
         del stored["after"]
     return stored
+
+
+def check_items_name(path: Path) -> None:
+    """Raise unless a file that gets items has a name by which they can be read again."""
+    if path.suffix != ".jsonl":
+        raise ConfigError(f"{path}: items are written as JSON lines: name it .jsonl")
 
 
 def write_items(path: Path, items: Iterable[Item]) -> None:

@@ -56,6 +56,8 @@ def retire_set(
     """
     if not re.fullmatch(r"\d+\.\d+\.\d+", version):
         raise ConfigError(f"version {version!r}: give three numbers, such as 0.4.0")
+    if not re.match(r"public.*\.jsonl$", out.name):
+        raise ConfigError(f"{out}: name it public-{version}.jsonl: by its name it is read as a public set")
     if not is_sealed(sealed):
         raise DataError(f"{sealed}: not a sealed set: only a hidden set can be retired")
     for path in (out, *(following or ())[1:]):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from deadpan.bench.items.item import write_items
+from deadpan.bench.items.item import check_items_name, write_items
 from deadpan.bench.items.sets import AskPassphrase, ItemSet, open_set
 from deadpan.bench.runs.humans import latest_answers, read_answers
 from deadpan.drops import Tally
@@ -79,8 +79,10 @@ def agreed_items(
     An item is kept if at least `least` people answered it and a share of `threshold` chose its answer. An
     item that lost the other half of its pair stays, as a single item.
     """
-    if out is not None and out.exists():
-        raise DataError(f"{out}: already exists: choose another --out")
+    if out is not None:
+        check_items_name(out)
+        if out.exists():
+            raise DataError(f"{out}: already exists: choose another --out")
     opened, tally = open_set(items, ask), Tally()
     agreement = item_agreement(opened, read_answers(answers, opened), tally, threshold, least)
     kept = kept_items(opened, agreement)
