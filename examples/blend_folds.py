@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from long_runs import clocked
 
 from deadpan.datasets import read_dataset
 from deadpan.detect.detector import Detector
@@ -31,7 +32,6 @@ from deadpan.detect.studies.hindsight import ranking_scores
 from deadpan.detect.systems.blend import blend_scores
 from deadpan.draws import sample
 from deadpan.duplicates import without_duplicates
-from deadpan.progress import Progress
 from deadpan.records import Example, Prediction
 from deadpan.stats import score_predictions
 from deadpan.storage import read_records, write_records
@@ -99,7 +99,7 @@ def _before(options: argparse.Namespace) -> Path:
         print(f"before: {name}, {len(found):,} examples so far", flush=True)
     own = TUNING | {"checkpoint": str(options.out / "checkpoint")}
     own |= parse_settings(options.tuning, ["transformer"])["transformer"]
-    detector = Detector("transformer", **own).fit(found, progress=_clocked("before"))
+    detector = Detector("transformer", **own).fit(found, progress=clocked("before"))
     detector.save(folder, command="examples/blend_folds.py", about={"data": ", ".join(options.before)})
     return folder
 
@@ -117,7 +117,7 @@ def _out_of_fold(options: argparse.Namespace, name: str, design: Design) -> list
         path = folder / f"fold-{number}.jsonl"
         if not path.exists() and number < options.folds:
             started = time.process_time()
-            detector = Detector(system, **own).fit(fold.train, progress=_clocked(f"{name} fold {number}"))
+            detector = Detector(system, **own).fit(fold.train, progress=clocked(f"{name} fold {number}"))
             write_records(path, detector.predict(fold.test), Prediction)
             print(f"{name} fold {number}: {time.process_time() - started:.0f} s", flush=True)
         if path.exists():
@@ -146,18 +146,6 @@ def _show(name: str, trials: Sequence[Sequence[Prediction]], examples: list[Exam
     scores = score_predictions(examples, answers, seed=0).scores
     line = ", ".join(f"{metric} {scores[metric]}" for metric in SHOWN if metric in scores)
     print(f"== {name}: {line}, {ranking_scores(examples, answers)}", flush=True)
-
-
-def _clocked(what: str) -> Progress:
-    """A line now and then: these are long runs."""
-    last = [time.monotonic()]
-
-    def show(step: str, done: int, total: int) -> None:
-        if time.monotonic() - last[0] > 60:
-            last[0] = time.monotonic()
-            print(f"{what}: {step} {done:,} of {total:,}", flush=True)
-
-    return show
 
 
 if __name__ == "__main__":

@@ -11,18 +11,17 @@ from __future__ import annotations
 
 import argparse
 import json
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
+from long_runs import clocked
 
 from deadpan.datasets import read_dataset
 from deadpan.detect.detector import Detector
 from deadpan.detect.systems.blend import blend_scores
 from deadpan.duplicates import without_duplicates
-from deadpan.progress import Progress
 from deadpan.records import Example, Prediction
 from deadpan.splits import folds
 from deadpan.stats import compare_predictions, score_predictions
@@ -80,7 +79,7 @@ def _pretrained(out: Path, others: list[Example]) -> Path:
     folder = out / "pretrained"
     if not (folder / "detector.json").exists():
         detector = Detector("transformer", **{**SETTINGS, "epochs": 1})
-        detector.fit(others, progress=_clocked("others"))
+        detector.fit(others, progress=clocked("others"))
         detector.save(folder, command="examples/pol_encoder.py", about={"data": ", ".join(OTHERS)})
     return folder
 
@@ -100,7 +99,7 @@ def _out_of_fold(
         if not path.exists():
             folder.mkdir(parents=True, exist_ok=True)
             detector = Detector(system, **own).fit(
-                [*fold.train, *also], progress=_clocked(f"{folder.name} fold {number}")
+                [*fold.train, *also], progress=clocked(f"{folder.name} fold {number}")
             )
             write_records(path, detector.predict(fold.test), Prediction)
         answers = list(read_records(path, Prediction))
@@ -111,18 +110,6 @@ def _out_of_fold(
 
 def _pair_accuracy(examples: list[Example], said: list[Prediction]) -> str:
     return str(score_predictions(examples, said, seed=0).scores["pair_accuracy"])
-
-
-def _clocked(what: str) -> Progress:
-    """A line now and then: these are long runs."""
-    last = [time.monotonic()]
-
-    def show(step: str, done: int, total: int) -> None:
-        if time.monotonic() - last[0] > 60:
-            last[0] = time.monotonic()
-            print(f"{what}: {step} {done:,} of {total:,}", flush=True)
-
-    return show
 
 
 def _show(said: dict[str, list[Prediction]], pol: list[Example]) -> None:
