@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -10,9 +11,10 @@ from hypothesis import strategies as st
 from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 from statsmodels.stats.multitest import multipletests
 
-from deadpan.errors import ConfigError
+from deadpan.errors import ConfigError, DataError
 from deadpan.records import Example, Prediction, Turn
-from deadpan.stats import bootstrap_difference, compare_predictions, holm, mcnemar
+from deadpan.stats import bootstrap_difference, compare_predictions, holm, mcnemar, wilson
+from deadpan.stats.comparison import Comparisons
 from deadpan.stats.interval import IntArray
 
 
@@ -163,3 +165,61 @@ def test_any_two_functions_of_rows_can_be_compared() -> None:
 
     assert bootstrap_difference(nothing, nothing, ["a", "b"]).p is None
     assert bootstrap_difference(nothing, nothing, []).interval.why == "no rows"
+
+    assert bootstrap_difference(nothing, shifted(0.0), ["a", "b"]).interval.value is None  # type: ignore[arg-type]
+    assert bootstrap_difference(shifted(0.0), nothing, ["a", "b"]).interval.value is None  # type: ignore[arg-type]
+    one = bootstrap_difference(shifted(0.5), shifted(0.0), ["a", "a"])  # type: ignore[arg-type]
+    assert (one.interval.value, one.p) == (pytest.approx(0.5), None) and "one cluster" in one.interval.why
+
+
+def test_p_is_twice_the_share_of_resamples_on_the_other_side() -> None:
+    """Of three draws from 1, 1 and -0.9 at least two must be -0.9 for a sum below 0: 7 of 27."""
+    values = [1.0, 1.0, -0.9]
+
+    def mean(rows: IntArray) -> float:
+        return sum(values[row] for row in rows) / len(rows)
+
+    found = [
+        bootstrap_difference(mean, lambda rows: 0.0, ["", "", ""], **seed)
+        for seed in ({}, {"seed": 0}, {"seed": 1})
+    ]
+    assert found[0].p == pytest.approx(14 / 27, abs=0.05)
+    assert found[0] == found[1] != found[2]
+    turned = bootstrap_difference(lambda rows: 0.0, mean, ["", "", ""])
+    assert turned.p == pytest.approx(14 / 27, abs=0.05)
+
+
+def test_one_system_always_right_and_one_always_wrong() -> None:
+    """No resample differs: the interval is Wilson's, stretched to differences from -1 to 1."""
+    data = examples(10)
+    right, wrong = system(data, 1, 0), system(data, 0, 0)
+    share = wilson(0, 10).high or 0.0
+    (row,) = compare_predictions(data, {"right": right, "wrong": wrong})
+    assert (row.difference.low, row.difference.high) == pytest.approx((1 - 2 * share, 1))
+    (row,) = compare_predictions(data, {"wrong": wrong, "right": right})
+    assert (row.difference.low, row.difference.high) == pytest.approx((-1, -1 + 2 * share))
+    assert row.verdict == "significantly different"
+    assert repr(Comparisons((row,))) == "Comparisons(1 pairs, 1 significantly different)"
+
+
+def test_significant_is_below_the_level_and_not_at_it() -> None:
+    data = examples(20)
+    (row,) = compare_predictions(data, {"a": system(data, 0.9, 1), "b": system(data, 0.8, 2)})
+    assert not replace(row, p_holm=1 - row.difference.level).significant
+    assert replace(row, p_holm=0.01).significant
+    unknown = replace(row, p_holm=None)
+    assert not unknown.significant and unknown.verdict.startswith("undefined")
+    (again,) = compare_predictions(data, {"a": system(data, 0.9, 1), "b": system(data, 0.8, 2)}, seed=0)
+    (other,) = compare_predictions(data, {"a": system(data, 0.9, 1), "b": system(data, 0.8, 2)}, seed=1)
+    assert again == row != other
+
+
+@pytest.mark.parametrize("p", [-0.1, 1.1, "small", None])
+def test_what_is_no_p_value_is_refused(p: object) -> None:
+    with pytest.raises(DataError, match="from 0 to 1"):
+        holm([0.5, p])  # type: ignore[list-item]
+    assert holm([0.0, 1.0]) == [0.0, 1.0]
+
+
+def test_no_pairs_make_an_empty_table() -> None:
+    assert "difference of score" in str(Comparisons(()).summary().tables[0].columns)
