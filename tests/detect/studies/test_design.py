@@ -60,6 +60,15 @@ def test_copies_of_a_published_test_text_are_excluded_from_training():
     assert design.duplicates == 1
 
 
+def test_training_texts_that_are_all_tested_are_named_as_the_reason():
+    rows = word_corpus()
+    parts = [replace(e, id=f"train/{e.id}", split="train") for e in rows] + [
+        replace(e, split="test") for e in rows
+    ]
+    with pytest.raises(DataError, match=rf"each of the {len(rows)} training texts is also tested"):
+        divide(parts)
+
+
 def test_additional_data_comes_without_duplicates_and_without_its_test_split():
     rows = noise_corpus(40)
     more = noise_corpus(60)[40:]  # the same ids would be refused, so they are renamed

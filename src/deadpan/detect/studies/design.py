@@ -89,6 +89,12 @@ def divide(
     excluded = sum(
         len(before.train) + len(more) - len(after.train) for before, after in zip(planned, clean, strict=True)
     )
+    for before, after in zip(planned, clean, strict=True):
+        if before.train and not after.train:
+            raise DataError(
+                f"nothing to train on: each of the {len(before.train):,} training texts is also tested: "
+                "give other texts"
+            )
     tested = kept if parts is None else parts[1]
     return Design(clean, tested, parts is not None, excluded, len(more), duplicates, from_test)
 
