@@ -60,6 +60,8 @@ def test_comments_stream_in_pieces_of_any_size(tmp_path, monkeypatch, chunk):
         ('{"a": {"text": "x"}', "cut off"),
         ('{"a": {"text": "x', "cut off"),
         ("[1, 2]", "not a comments.json"),
+        pytest.param('{"a": {"score": ' + "9" * 5000 + "}}", "Exceeds the limit", id="digits"),
+        pytest.param('{"a": {"text": ' + "[" * 5000, "near byte .* maximum recursion", id="brackets"),
         ('{"a": "x"}', "expected an object for comment 'a'"),
         ('{"a": {"text": "x"} "b": {}}', "expected a comma"),
         ('{"a" {"text": "x"}}', "expected an id and a colon"),

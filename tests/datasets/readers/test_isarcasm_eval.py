@@ -99,6 +99,14 @@ def test_votes(read) -> None:
     assert tally.changes == {"label_against_votes": 1}
 
 
+def test_votes_that_are_no_number_are_left_out(read) -> None:
+    header = "id,text,human_aggregated,#humans_sarcasm\n"
+    rows = f"1,Nice one,0,{'9' * 5000}\n2,Wow,1,many\n3,Oh,1,3.0\n"
+    examples, tally = read(Votes, {"third-party annotations/english_task_a.csv": header + rows}, name="votes")
+    assert [e.meta for e in examples] == [{"voters": 5}, {"voters": 5}, {"voters": 5, "votes": 3}]
+    assert not tally.changes
+
+
 @pytest.mark.parametrize("kind", [EnglishA, EnglishB, EnglishC])
 def test_another_header_is_refused(read, kind) -> None:
     with pytest.raises(DataError, match=r"train\.En\.csv:1: no column"):

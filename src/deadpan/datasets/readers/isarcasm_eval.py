@@ -183,14 +183,15 @@ class Votes(TabularReader):
 
     def extras(self, file: CorpusFile, row: TableRow) -> dict[str, Any]:
         """Return the number of annotators who said sarcastic, and the label of the author."""
-        votes = row.text("votes").removesuffix(".0")
+        given = row.text("votes").removesuffix(".0")
+        votes = int(given) if given.isdecimal() and len(given) < 10 else None
         meta = {
-            "votes": int(votes) if votes.isdecimal() else None,
+            "votes": votes,
             "voters": VOTERS,
             "sarcasm_ref": read_label(row.fields.get("sarcasm_ref"), BINARY),
             "dialect": row.text("dialect"),
         }
-        if votes.isdecimal() and (2 * int(votes) > VOTERS) != read_label(row.fields["label"], BINARY):
+        if votes is not None and (2 * votes > VOTERS) != read_label(row.fields["label"], BINARY):
             self.tally.change("label_against_votes")
         return {
             "language": self._language(file),

@@ -53,3 +53,9 @@ def test_another_file_is_refused(tmp_path):
     (tmp_path / "sarc.tsv").write_text("hello\nworld\n")
     with pytest.raises(DataError, match=r"sarc\.tsv:1"):
         read_dataset("sarc-raw", tmp_path)
+
+
+@pytest.mark.parametrize("score", ["\u00b2", "9" * 5000, "--3", "3.5"], ids=len)
+def test_a_score_that_is_no_whole_number_stays_as_it_is(tmp_path, score):
+    (tmp_path / "sarc.tsv").write_text("\t".join((*ROW[:4], score, *ROW[5:])) + "\n", encoding="utf-8")
+    assert read_dataset("sarc-raw", tmp_path)[0].meta["score"] == score

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar
@@ -15,6 +16,7 @@ from deadpan.records import Example, Turn
 KEPT = ("subreddit", "score", "ups", "downs", "date", "created_utc", "parent_id")
 
 _NUMBERS = ("score", "ups", "downs", "created_utc")
+_WHOLE = re.compile(r"-?[0-9]{1,18}")
 _TSV = Release(
     title="SARC raw",
     citation="Khodak, Saunshi and Vodrahalli (2018), A Large Self-Annotated Corpus for Sarcasm, LREC",
@@ -63,7 +65,7 @@ class SarcRaw(Reader):
 
 def _value(key: str, text: str) -> str | int:
     """Return a number where the field is one; the date-times of Kaggle stay text."""
-    return int(text) if key in _NUMBERS and text.removeprefix("-").isdigit() else text
+    return int(text) if key in _NUMBERS and _WHOLE.fullmatch(text) else text
 
 
 class SarcKaggle(SarcRaw):
