@@ -54,7 +54,7 @@ def test_the_page_says_what_it_must(runs, tmp_path):
         "share the first place",
         "Chance",
         "pending",
-        "not different",
+        "not significantly different",
         "lower by",
         SET.hash[:12],
         "OpenAI",

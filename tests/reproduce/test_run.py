@@ -165,6 +165,14 @@ def test_the_summary_fits_80_columns(table_2, data, tmp_path, deadpan):
     assert max(len(line) for line in ran.out.splitlines() if "/" not in line) <= 80
 
 
+def test_without_data_nothing_is_measured_and_that_is_said(tmp_path, deadpan):
+    (tmp_path / "empty").mkdir()
+    ran = deadpan("reproduce", "isarcasm", "--only", "table-7", "--quick", "--data-dir", tmp_path / "empty",
+                  "--out", tmp_path / "out")  # fmt: skip
+    assert ran.status == 0
+    assert "None of the 24 cells could be measured" in ran.out and "0 of 0" not in ran.out
+
+
 def test_mistakes_are_one_line(data, tmp_path, deadpan):
     full = tmp_path / "full"
     full.mkdir()

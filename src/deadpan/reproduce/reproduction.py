@@ -124,6 +124,8 @@ class Reproduction(Result):
         """Return the finding in one sentence."""
         counts = self.counts
         measured = counts["reproduced"] + counts["differs"]
+        if not measured:
+            return f"None of the {len(self):,} cells could be measured: they need data, people or weights."
         verb = "differs" if counts["differs"] == 1 else "differ"
         return (
             f"{counts['reproduced']:,} of {measured:,} cells that could be measured are reproduced, "

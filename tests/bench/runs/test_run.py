@@ -229,6 +229,9 @@ def test_another_plan_is_not_mixed_in(tmp_path):
 def test_a_foreign_folder_is_left_alone(tmp_path):
     (tmp_path / "openai-gpt-4o").mkdir()
     (tmp_path / "openai-gpt-4o" / "thesis.txt").write_text("mine")
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(DataError, match="file: is a file"):
+        run_models(["baseline/first"], job(SET), tmp_path / "file")
     with pytest.raises(DataError, match="not empty and not a run"):
         go(Scripted(right), tmp_path)
 

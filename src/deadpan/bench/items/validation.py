@@ -53,7 +53,7 @@ class SetValidation(Result):
     def summary(self) -> Summary:
         """Return one row per problem and the verdict."""
         rows = tuple((each.item, each.what, each.cure) for each in self.problems)
-        verdict = f"{len(rows)} problems" if rows else "valid"
+        verdict = f"{len(rows)} problem{'s' * (len(rows) > 1)}" if rows else "valid"
         note = (
             f"{self.set.label}: {len(self.set.items)} items, {count_pairs(self.set)} pairs, {verdict} "
             f"({self.set.hash[:12]})"

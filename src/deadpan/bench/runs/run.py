@@ -29,7 +29,7 @@ from deadpan.bench.runs.providers import connect, is_local, price_of
 from deadpan.bench.runs.rows import AnswerRow
 from deadpan.bench.runs.settings import RunSettings
 from deadpan.bench.runs.state import RunState, Watch
-from deadpan.errors import ConfigError, DeadpanError, ModelError
+from deadpan.errors import ConfigError, DataError, DeadpanError, ModelError
 from deadpan.journal import Journal
 from deadpan.llm import (
     HOPELESS,
@@ -75,6 +75,8 @@ def run_models(
         raise ConfigError("no model to ask: name one, such as baseline/random")
     if len(set(models)) < len(models):
         raise ConfigError("a model is given twice: give each once; --runs repeats the questions")
+    if Path(out).exists() and not Path(out).is_dir():
+        raise DataError(f"{out}: is a file: choose another --out")
     asked = [settings.plan(model) for model in models]
     plans = [(Path(out) / slug(plan.system), plan) for plan in asked]
     for folder, plan in plans:

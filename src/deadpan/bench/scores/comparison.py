@@ -71,7 +71,7 @@ class BenchComparison(Result):
                 pair.difference,
                 _p(pair.p_holm),
                 _p(pair.mcnemar_p_holm),
-                "different" if pair.different else "not different",
+                f"{'' if pair.different else 'not '}significantly different",
             )
             for pair in self.pairs
         ]

@@ -190,7 +190,7 @@ def _against(pair: RunComparison | None) -> str:
     size = abs(pair.difference.value or 0.0)
     if pair.different:
         return f"<b>lower by {100 * size:.1f} points</b> ({gap})"
-    return f"not different ({gap})"
+    return f"not significantly different ({gap})"
 
 
 def _empty_row(name: str, provider: str, avg: str, value: str, said: str) -> str:
