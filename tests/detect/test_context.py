@@ -18,3 +18,5 @@ def test_context_is_cut_marked_and_named():
     assert [parse_turns(name_turns(turns)) for turns in (0, 3, None)] == [0, 3, None]
     with pytest.raises(ConfigError, match="full"):
         parse_turns("some")
+    with pytest.raises(ConfigError, match="give a number, or full"):
+        parse_turns("9" * 5000)

@@ -61,8 +61,8 @@ def parse_turns(word: str) -> int | None:
     """Parse a number of turns: 0, 1, 2, ..., or full."""
     if word.strip().lower() == FULL:
         return None
-    if not word.strip().isdecimal():
-        raise ConfigError(f"turns {word!r}: give a number, or {FULL}")
+    if not word.strip().isdecimal() or len(word.strip()) > 9:
+        raise ConfigError(f"turns {word[:40]!r}: give a number, or {FULL}")
     return int(word)
 
 

@@ -83,3 +83,9 @@ def test_the_quiz_shows_no_answer(tmp_path):
     assert (study.protocol, study.raters_per_item) == ("quiz", 7)
     assert items[0].answer == SET.items[0].answer
     assert set(items[0].shown_fields()) == {"options", "question", "language"}
+
+
+def test_an_answer_is_an_option_its_letter_or_its_place():
+    item = SET.items[0]
+    given = (item.options[1], "b", "B", " 1 ", "00001", "9", "9" * 5000, "\u00b2", "Z", "")
+    assert [place_of_answer(item, answer) for answer in given] == [1, 1, 1, 1, *[None] * 6]

@@ -87,7 +87,7 @@ def place_of_answer(item: Item, answer: str) -> int | None:
         return item.options.index(answer)
     if len(answer) == 1 and answer.upper() in LETTERS[: len(item.options)]:
         return LETTERS.index(answer.upper())
-    if answer.isdecimal() and int(answer) < len(item.options):
+    if answer.isdecimal() and len(answer) < 4 and int(answer) < len(item.options):
         return int(answer)
     return None
 
