@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deadpan.detect.answer import answer_text, explain_text
+from deadpan.detect.answer import TextAnswer, answer_text, explain_text
 from deadpan.detect.detector import Detector
 from deadpan.detect.studies.evaluation import evaluate
 from deadpan.detect.verdicts import CANNOT_TELL, MARKED, NO_WORDS, Bands, at_prevalence, choose_band
@@ -222,3 +222,10 @@ def test_the_student_knows_everyday_sentences_and_reads_context():
     assert bad > good + 0.1
     (korean,) = student.predict([Example("x", Turn("", "회의는 3시에 시작합니다."))])
     assert korean.raw == "not supported: Korean"
+
+
+def test_an_answer_of_the_student_says_so():
+    # The default detector scores tables, so the same sentence may get another score there.
+    said = Prediction("text", True, 0.8)
+    assert "Answered by `student`" in " ".join(str(TextAnswer(said, "student", None)).split())
+    assert "student" not in str(TextAnswer(said, "default", None))

@@ -30,6 +30,7 @@ from deadpan.results import Result
 
 NAMED = 5
 LEAST_PUSH = 0.05
+BY_STUDENT = "Answered by `student`; tables are scored by `default` unless --model student is given."
 STUDENT_NEEDS = ("safetensors", "tokenizers")
 
 
@@ -95,6 +96,8 @@ class TextAnswer(Result):
             notes += self.explanation.in_words()
         if self.note:
             notes.append(self.note)
+        if self.model == STUDENT:
+            notes.append(BY_STUDENT)
         if self.explanation is None:
             return Summary(notes=tuple(notes))
         option = f" --model {self.model}" if self.model not in SHIPPED else ""
