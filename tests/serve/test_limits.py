@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from deadpan.errors import ConfigError
 from deadpan.serve import limits
 from deadpan.serve.limits import RateLimit
 from deadpan.serve.refusals import Refusal
+from deadpan.serve.settings import ServeSettings
 
 
 def test_a_client_is_let_in_again_when_its_bucket_refills():
@@ -33,3 +35,10 @@ def test_clients_are_forgotten_not_collected(monkeypatch):
     for n in range(100):
         limit.take(str(n))
     assert len(limit._buckets) == 10
+
+
+def test_a_limit_below_the_least_names_the_least():
+    with pytest.raises(ConfigError, match="rate is -5: give 0 or more"):
+        ServeSettings(rate=-5)
+    with pytest.raises(ConfigError, match="most_texts is 0: give 1 or more"):
+        ServeSettings(most_texts=0)

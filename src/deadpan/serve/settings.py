@@ -41,8 +41,9 @@ class ServeSettings:
 
     def __post_init__(self) -> None:
         for name in ("rate", "most_bytes", "most_texts", "longest_text", "waiting"):
-            if getattr(self, name) < (0 if name == "rate" else 1):
-                raise ConfigError(f"{name} is {getattr(self, name)}: give a positive number")
+            least = 0 if name == "rate" else 1
+            if getattr(self, name) < least:
+                raise ConfigError(f"{name} is {getattr(self, name)}: give {least} or more")
         if not (self.keys or self.open or is_loopback(self.host)):
             raise ConfigError(
                 f"{self.host} is reachable by other machines: give --keys FILE, or --open to let everybody in"
