@@ -32,7 +32,7 @@ def read_config(path: Path, kind: type[C]) -> C:
         raise ConfigError(f"{path}: a folder: name a TOML file in it") from None
     except UnicodeDecodeError:
         raise ConfigError(f"{path}: not UTF-8 text: save it as UTF-8") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as bad:
+    except (ValueError, RecursionError) as bad:
         raise ConfigError(f"{path}: not TOML: {bad}") from None
     return config_from(table, kind, source=str(path))
 

@@ -91,6 +91,8 @@ def read_json(path: Path) -> Any:
         raise DataError(f"{path}:{bad.lineno}: not JSON ({bad.msg}); is the file whole?") from None
     except RecursionError:
         raise DataError(f"{path}: JSON nested too deeply: is this the right file?") from None
+    except ValueError as bad:  # a number of thousands of digits
+        raise DataError(f"{path}: not JSON that can be read ({bad}); is this the right file?") from None
 
 
 # ---------------------------------------------------------------- records

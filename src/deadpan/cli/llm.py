@@ -40,7 +40,7 @@ def _pairs(ctx: click.Context, param: click.Parameter, words: tuple[str, ...]) -
             raise click.BadParameter(f"{word}: write KEY=VALUE, such as --model-arg top_k=20", ctx, param)
         try:
             found[key] = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             found[key] = value
     return found
 

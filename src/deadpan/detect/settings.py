@@ -74,7 +74,7 @@ def parse_settings(pairs: Sequence[str], systems: Sequence[str]) -> dict[str, di
             raise ConfigError(f"--setting {pair}: write NAME=VALUE, such as --setting strength=2")
         try:
             value = json.loads(word)
-        except ValueError:
+        except (ValueError, RecursionError):
             value = word
         # A variant may have dots of its own: frozen:qwen2.5-coder-1.5b.strength=1
         owners = [system for system in systems if key.startswith(f"{system}.")]

@@ -155,7 +155,7 @@ def read_answer(body: str, asked: str) -> Answer:
     """Read the JSON of an answer; anything else is a fault of the connection, so worth a retry."""
     try:
         value = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         said = body.strip()
         raise Failed("garbage", f"not JSON: {said[:80]!r}" if said else "empty body") from None
     try:

@@ -55,7 +55,7 @@ def unwrap(text: str, choices: Sequence[str]) -> str:
         return bare if choices else text
     try:
         value = json.loads(bare)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
     chosen = value.get(FIELD) if isinstance(value, dict) else value
     return chosen if isinstance(chosen, str) and chosen in choices else text

@@ -124,7 +124,7 @@ def _json_values(text: str, path: Path) -> Iterable[tuple[str, Any]]:
 def _toml_values(text: str, path: Path) -> Iterable[tuple[str, Any]]:
     try:
         table = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as bad:
+    except (ValueError, RecursionError) as bad:
         raise DataError(f"{path}: not TOML: {bad}") from None
     items = table.get("item")
     if not isinstance(items, list):

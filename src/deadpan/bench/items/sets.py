@@ -119,7 +119,7 @@ def _named(path: Path) -> tuple[str, Visibility]:
     if path.suffix == ".toml" and path.is_file():
         try:
             table = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-        except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as bad:
+        except (ValueError, RecursionError) as bad:
             raise DataError(f"{path}: not TOML: {bad}") from None
         visibility = table.get("visibility", "private")
         if visibility not in get_args(Visibility):

@@ -138,7 +138,7 @@ def lines_of_json(answer: str, language: Language) -> str:
                 f"{words.response[0]} ({value['speaker']}): {_one_line(value['response'])}",
             ]
         )
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return answer
 
 

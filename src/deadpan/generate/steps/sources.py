@@ -129,7 +129,7 @@ def read_jsonl(path: Path, columns: Mapping[str, str]) -> Iterator[RawSource]:
             place = f"{path.name}:{number}"
             try:
                 value = json.loads(line)
-            except ValueError:  # JSONDecodeError and UnicodeDecodeError alike
+            except (ValueError, RecursionError):  # JSONDecodeError and UnicodeDecodeError alike
                 yield RawSource(f"{path.stem}/{number}", place, wrong="bad_line")
                 continue
             turns = _json_turns(value, columns) if isinstance(value, dict) else None

@@ -24,7 +24,7 @@ def setting(word: str) -> tuple[str, Any]:
         raise ConfigError(f"--setting {word}: write NAME=VALUE, such as --setting rate=12.5")
     try:
         return name, json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         return name, value
 
 
