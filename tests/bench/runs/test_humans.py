@@ -7,6 +7,7 @@ import pytest
 from bench_items import judged, small_set
 from deadpan.bench.items.item import LETTERS
 from deadpan.bench.items.quiz import write_quiz
+from deadpan.bench.items.sets import make_set
 from deadpan.bench.runs.folder import read_run
 from deadpan.bench.runs.humans import place_of_answer, read_answers, write_human_run
 from deadpan.bench.scores.score import score_run
@@ -83,6 +84,13 @@ def test_the_quiz_shows_no_answer(tmp_path):
     assert (study.protocol, study.raters_per_item) == ("quiz", 7)
     assert items[0].answer == SET.items[0].answer
     assert set(items[0].shown_fields()) == {"options", "question", "language"}
+
+
+def test_a_quiz_of_a_private_set_is_only_its_owners(tmp_path):
+    for visibility, mode in (("public", 0o755), ("private", 0o700), ("reserve", 0o700)):
+        write_quiz(make_set("mine", visibility, SET.items), tmp_path / visibility)
+        assert (tmp_path / visibility).stat().st_mode & 0o700 == 0o700
+        assert (tmp_path / visibility).stat().st_mode & 0o777 & ~mode == 0
 
 
 def test_an_answer_is_an_option_its_letter_or_its_place():

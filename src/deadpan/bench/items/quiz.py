@@ -7,6 +7,7 @@ from pathlib import Path
 
 from deadpan.bench.items.item import family
 from deadpan.bench.items.sets import AskPassphrase, ItemSet, open_set
+from deadpan.bench.runs.folder import make_folder
 from deadpan.errors import DataError
 from deadpan.formats.study import Study, write_study
 from deadpan.formats.study_items import QuizItem
@@ -78,5 +79,6 @@ def write_quiz(
         )
         for item in items.items
     ]
+    make_folder(out, items.visibility)
     count = write_study(out, study, asked, command="bench study")
     return QuizStudy(out, items.label, count, raters)

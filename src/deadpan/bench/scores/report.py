@@ -65,8 +65,8 @@ class HumanBaseline(Result):
         """Return the scores of people, and the items that nobody answered."""
         notes = [*self.tally.notes(), set_note(self.scores)]
         notes.append(
-            f"over people and items: {self.facts.over_people}; people agree with each other on "
-            f"{self.facts.agreed:.2f} of the answers, the most that anyone can reach."
+            f"over people and items: {self.facts.over_people}; an item's most frequent answer has "
+            f"{self.facts.agreed:.2f} of its answers on average, the most that anyone can reach."
         )
         if self.facts.flagged:
             shown = ", ".join(self.facts.flagged[:5]) + (", ..." if len(self.facts.flagged) > 5 else "")
