@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from deadpan.errors import ConfigError
-from deadpan.report import build_report
+from deadpan.report import build, build_report
 from deadpan.storage import read_manifest
 
 LINK = re.compile(r'<a(?P<kind> class="source")? href="(?P<to>[^"]+)"')
@@ -86,10 +86,28 @@ def test_a_second_build_replaces_the_first_and_nothing_else(made, tmp_path):
     build_report([made / "comparison"], out)
     assert not (out / "transfer" / "index.html").exists()
     assert (out / "notes.txt").exists()
+    build_report([made / "comparison"], out)
+    assert (out / "notes.txt").read_text() == "mine"
+    assert {"index.html", "comparison/index.html"} <= read_manifest(out).files.keys()
     with pytest.raises(ConfigError, match="not a report"):
         build_report([made / "comparison"], made / "transfer")
     with pytest.raises(ConfigError, match="holds what the report is about"):
         build_report([made / "comparison"], made)
+
+
+def test_a_report_that_was_cut_short_can_be_written_again(made, tmp_path, monkeypatch):
+    def stop(stories: object) -> None:
+        raise KeyboardInterrupt
+
+    out = tmp_path / "site"
+    with monkeypatch.context() as interrupted:
+        interrupted.setattr(build, "top_findings", stop)
+        with pytest.raises(KeyboardInterrupt):
+            build_report([made], out)
+    assert not (out / "index.html").exists()
+    assert read_manifest(out).files == {}
+    build_report([made], out)
+    assert (out / "index.html").is_file() and "index.html" in read_manifest(out).files
 
 
 def test_the_command_and_its_mistakes(made, tmp_path, deadpan):
