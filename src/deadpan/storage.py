@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field, is_dataclass
+from dataclasses import dataclass, field, is_dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -292,6 +292,22 @@ def write_manifest(
     )
     write_json(target, encode(manifest))
     return manifest
+
+
+def file_marks(folder: Path) -> dict[str, tuple[int, int]]:
+    """Return for every file of a folder what changes when it is written anew; none for a missing folder."""
+    found = [(path, path.stat()) for path in folder.rglob("*") if path.is_file()]
+    return {path.relative_to(folder).as_posix(): (state.st_ino, state.st_mtime_ns) for path, state in found}
+
+
+def unlist_others(folder: Path, before: Mapping[str, tuple[int, int]]) -> None:
+    """Take the files that were there before, and are still the same, out of the manifest of a folder.
+
+    They are somebody else's: what a manifest lists may be removed when the output is written again.
+    """
+    manifest, now = read_manifest(folder), file_marks(folder)
+    ours = {name: facts for name, facts in manifest.files.items() if before.get(name) != now.get(name)}
+    write_json(manifest_path(folder), encode(replace(manifest, files=ours)))
 
 
 def _input_names(inputs: Iterable[Path]) -> dict[str, Path]:

@@ -214,6 +214,8 @@ class Detector:
         folder = check_path(folder, "the folder")
         if folder.exists() and not folder.is_dir():
             raise ConfigError(f"{folder}: is a file; a model is saved to a folder: choose another name")
+        if (folder / "manifest.json").exists() and not (folder / "detector.json").exists():
+            raise ConfigError(f"{folder}: its manifest.json is not a detector's: choose another folder")
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "manifest.json").unlink(missing_ok=True)  # a folder half written has none
         self.predictor.save(folder)
@@ -278,7 +280,7 @@ def _check_files(folder: Path) -> None:
     if not (folder / "manifest.json").is_file():
         raise ModelError(f"{folder}: has no manifest.json, so saving was interrupted; train again")
     for name, facts in read_manifest(folder).files.items():
-        if not (folder / name).is_file() or digest(folder / name) != facts["sha256"]:
+        if not (folder / name).is_file() or digest(folder / name) != facts.get("sha256"):
             raise ModelError(f"{folder / name}: changed or missing since the model was saved; train again")
 
 
@@ -302,3 +304,4 @@ def clear_model_folder(folder: Path) -> None:
         path.unlink()
         if path.parent != folder and not any(path.parent.iterdir()):
             path.parent.rmdir()
+    (folder / "manifest.json").unlink()

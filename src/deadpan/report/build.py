@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from deadpan.arguments import check_path
@@ -16,7 +16,16 @@ from deadpan.report.manifests import manifest_page
 from deadpan.report.outputs import MANIFEST, Output, find_outputs
 from deadpan.report.stories import Draw, Finding, Story
 from deadpan.results import Result
-from deadpan.storage import Manifest, atomic, manifest_path, read_manifest, write_json, write_manifest
+from deadpan.storage import (
+    Manifest,
+    atomic,
+    file_marks,
+    manifest_path,
+    read_manifest,
+    unlist_others,
+    write_json,
+    write_manifest,
+)
 
 COMMAND = "report build"
 FINDINGS = 3
@@ -84,7 +93,7 @@ def build_report(folders: Sequence[Path | str], out: Path | str, *, title: str =
         if each.command != COMMAND
     ]  # fmt: skip
     _prepare(target, [Path(folder) for folder in folders])
-    others = _marks(target)
+    others = file_marks(target)
     stories = tell(outputs)
     pages = 1
     for story in stories:
@@ -94,11 +103,8 @@ def build_report(folders: Sequence[Path | str], out: Path | str, *, title: str =
     inputs = [output.folder / MANIFEST for output in outputs]
     config = {"folders": [str(folder) for folder in folders], "title": title}
     counts = {"outputs": len(outputs), "pages": pages}
-    manifest = write_manifest(target, command=COMMAND, config=config, counts=counts, inputs=inputs)
-    # What somebody else put there is not listed: the next build removes what is.
-    now = _marks(target)
-    ours = {name: facts for name, facts in manifest.files.items() if others.get(name) != now.get(name)}
-    write_json(manifest_path(target), encode(replace(manifest, files=ours)))
+    write_manifest(target, command=COMMAND, config=config, counts=counts, inputs=inputs)
+    unlist_others(target, others)
     return ReportSite(target, tuple(outputs), tuple(finding.text for finding, _ in findings), pages)
 
 
@@ -119,12 +125,6 @@ def _prepare(out: Path, folders: Iterable[Path]) -> None:
     out.mkdir(parents=True, exist_ok=True)
     # By this manifest, without files, a report that is cut short can be written again.
     write_json(manifest_path(out), encode(Manifest(COMMAND)))
-
-
-def _marks(folder: Path) -> dict[str, tuple[int, int]]:
-    """Return what changes when a file is written anew, for all files of a folder."""
-    found = [(path, path.stat()) for path in folder.rglob("*") if path.is_file()]
-    return {path.relative_to(folder).as_posix(): (state.st_ino, state.st_mtime_ns) for path, state in found}
 
 
 def top_findings(stories: Sequence[Story]) -> list[tuple[Finding, Output]]:

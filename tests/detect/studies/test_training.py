@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
 
 from deadpan.detect.detector import Detector
 from deadpan.detect.studies.training import train_detector
-from deadpan.errors import ConfigError
+from deadpan.errors import ConfigError, ModelError
+from deadpan.storage import read_manifest
 from detect_corpus import noise_corpus, word_corpus
 
 
@@ -37,3 +39,30 @@ def test_a_folder_with_other_things_is_refused_before_training(tmp_path):
     (tmp_path / "thesis.txt").write_text("years of work")
     with pytest.raises(ConfigError, match="choose another folder"):
         train_detector(word_corpus(), "bow", out=tmp_path)
+
+
+def test_a_note_beside_a_detector_stays_however_often_it_is_trained(tmp_path):
+    folder = tmp_path / "m"
+    train_detector(word_corpus(), "bow", out=folder)
+    (folder / "notes.txt").write_text("mine")
+    for system in ("bigrams", "bow"):
+        train_detector(word_corpus(), system, out=folder)
+        assert (folder / "notes.txt").read_text() == "mine"
+        assert {"detector.json", "weights.npy"} <= read_manifest(folder).files.keys()
+    (folder / "notes.txt").write_text("changed")
+    assert Detector.load(folder).system == "bow"
+
+
+def test_somebody_elses_manifest_is_not_a_detectors(tmp_path):
+    detector = Detector("bow").fit(["Oh great.", "It rains."], [True, False])
+    (tmp_path / "manifest.json").write_text('{"name": "an app"}')
+    with pytest.raises(ConfigError, match=r"its manifest\.json is not a detector's"):
+        detector.save(tmp_path)
+    assert (tmp_path / "manifest.json").read_text() == '{"name": "an app"}'
+    detector.save(tmp_path / "own")
+    path = tmp_path / "own" / "manifest.json"
+    facts = json.loads(path.read_text())
+    del facts["files"]["weights.npy"]["sha256"]
+    path.write_text(json.dumps(facts))
+    with pytest.raises(ModelError, match=r"weights\.npy: changed or missing"):
+        Detector.load(tmp_path / "own")
