@@ -43,7 +43,7 @@ def helm_run(folder: Path, model: str, right: set[int], n: int = 6) -> Path:
 
 
 def bench_run(folder: Path, model: str, answers: list[tuple[str, int, bool, str]]) -> Path:
-    folder.mkdir()
+    folder.mkdir(parents=True)
     (folder / "run.json").write_text("{}")
     with (folder / "rows.jsonl").open("w") as file:
         for item, run, correct, error in answers:
@@ -146,6 +146,17 @@ def test_real_runs_of_helm():
         [theirs] = [s["mean"] for s in stats if s["name"] == {"name": "quasi_exact_match", "split": "test"}]
         assert sum(item.score for item in log.items.values()) / 24 == pytest.approx(theirs)
         assert log.metrics[:2] == ("exact_match", "quasi_exact_match")
+
+
+def test_a_folder_of_runs_of_deadpan_bench(tmp_path):
+    for model in ("a", "b"):
+        bench_run(tmp_path / "runs" / model, model, [("p1", 1, True, ""), ("q1", 1, model == "a", "")])
+    (tmp_path / "runs" / "notes").mkdir()
+    logs = read_logs(tmp_path / "runs")
+    assert [(log.system, [item.score for item in log.items.values()]) for log in logs] == [
+        ("a", [1.0, 1.0]),
+        ("b", [1.0, 0.0]),
+    ]
 
 
 def test_runs_of_deadpan_bench(tmp_path):

@@ -17,27 +17,40 @@ _CURE = "give a folder of deadpan bench run"
 
 
 class BenchFormat:
-    """A folder that deadpan bench run wrote."""
+    """A folder that deadpan bench run wrote: one run, or a folder of runs."""
 
     def recognises(self, path: Path) -> bool:
-        """Return True for a folder with a plan and rows."""
-        return (path / "run.json").is_file() and (path / ROWS).is_file()
+        """Return True for a folder with a plan and rows, or one that holds such folders."""
+        return bool(_runs(path))
 
     def read(self, path: Path, options: LogOptions) -> list[ScoreLog]:
         """Read the answers; those of several runs are averaged, items of one family are a cluster."""
         if options.metric not in ("", METRIC):
             raise ConfigError(f"{path}: a run has one score per item, {METRIC!r}: leave --metric out")
-        found: dict[str, list[ScoredItem]] = {}
-        for model, row in _rows(path):
-            found.setdefault(model, []).append(row)
-        notes = (f"{path}: clusters are families of items; --cluster is for other logs",)
-        files = (path / "run.json", path / ROWS)
-        return [
-            ScoreLog(
-                model, METRIC, averaged(rows, path), path, (METRIC,), notes if options.cluster else (), files
-            )
-            for model, rows in found.items()
-        ]
+        return [log for folder in _runs(path) for log in _read_run(folder, options)]
+
+
+def _runs(path: Path) -> list[Path]:
+    folders = [path] if _is_run(path) or not path.is_dir() else sorted(path.iterdir())
+    return [folder for folder in folders if _is_run(folder)]
+
+
+def _is_run(path: Path) -> bool:
+    return (path / "run.json").is_file() and (path / ROWS).is_file()
+
+
+def _read_run(path: Path, options: LogOptions) -> list[ScoreLog]:
+    found: dict[str, list[ScoredItem]] = {}
+    for model, row in _rows(path):
+        found.setdefault(model, []).append(row)
+    notes = (f"{path}: clusters are families of items; --cluster is for other logs",)
+    files = (path / "run.json", path / ROWS)
+    return [
+        ScoreLog(
+            model, METRIC, averaged(rows, path), path, (METRIC,), notes if options.cluster else (), files
+        )
+        for model, rows in found.items()
+    ]
 
 
 def _rows(path: Path) -> Iterator[tuple[str, ScoredItem]]:
