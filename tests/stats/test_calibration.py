@@ -80,7 +80,9 @@ def test_what_cannot_be_calibrated_is_refused(scores: list[float], said: str) ->
 
 
 def test_margins_and_missing_scores_are_explained() -> None:
-    assert calibrate([True], [None]).why == "no prediction has a score"
+    none = calibrate([True], [None])
+    assert (none.n, none.why) == (0, "no prediction has a score")
+    assert "Calibration is undefined: no prediction has a score." in none.summary().notes
     margins = calibrate([True, False], [3.0, -2.0])
     assert margins.brier is None and "not probabilities" in margins.why
     some = calibrate([True, False, True], [1.0, None, 0.5])

@@ -297,3 +297,15 @@ def test_the_normal_limit_begins_above_many(monkeypatch):
     assert (limit.low, limit.high) == pytest.approx(norm.interval(0.9, mean, error))
     size = abs(differences.sum()) / np.sqrt(differences @ differences)
     assert paired_test(differences, clusters).p == pytest.approx(2 * norm.sf(size))
+
+
+def test_the_seed_is_0_unless_another_is_given():
+    first, second = np.random.default_rng(6).random((2, 30))
+    found = [
+        compare_paired(first, second, np.arange(30), resamples=200, **seed)
+        for seed in ({}, {"seed": 0}, {"seed": 1})
+    ]
+    assert found[0] == found[1] != found[2]
+    differences = first - second
+    assert paired_interval(differences, np.arange(30), resamples=200) == found[0].difference
+    assert paired_test(differences, np.arange(30)) == found[0].test
