@@ -196,6 +196,8 @@ def test_one_system_always_right_and_one_always_wrong() -> None:
     share = wilson(0, 10).high or 0.0
     (row,) = compare_predictions(data, {"right": right, "wrong": wrong})
     assert (row.difference.low, row.difference.high) == pytest.approx((1 - 2 * share, 1))
+    assert (row.mcnemar.only_first, row.mcnemar.only_second, row.difference.n) == (10, 0, 10)
+    assert "difference of accuracy" in row.summary().tables[0].columns
     (row,) = compare_predictions(data, {"wrong": wrong, "right": right})
     assert (row.difference.low, row.difference.high) == pytest.approx((-1, -1 + 2 * share))
     assert row.verdict == "significantly different"
@@ -223,3 +225,10 @@ def test_what_is_no_p_value_is_refused(p: object) -> None:
 
 def test_no_pairs_make_an_empty_table() -> None:
     assert "difference of score" in str(Comparisons(()).summary().tables[0].columns)
+
+
+def test_mcnemars_test_is_exact_below_25() -> None:
+    assert mcnemar(20, 4).method == "exact binomial"
+    assert mcnemar(20, 5).method.startswith("chi-square")
+    assert (mcnemar(0, 0).only_first, mcnemar(0, 0).only_second) == (0, 0)
+    assert bootstrap_difference(lambda rows: 0.0, lambda rows: 0.0, []).interval.n == 0
