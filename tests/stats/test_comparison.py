@@ -221,6 +221,7 @@ def test_what_is_no_p_value_is_refused(p: object) -> None:
     with pytest.raises(DataError, match="from 0 to 1"):
         holm([0.5, p])  # type: ignore[list-item]
     assert holm([0.0, 1.0]) == [0.0, 1.0]
+    assert holm([0.9, 0.8]) == [1.0, 1.0]
 
 
 def test_no_pairs_make_an_empty_table() -> None:
