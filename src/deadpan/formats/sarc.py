@@ -238,10 +238,7 @@ class _Entries:
                 if len(self.text) - self.at > LONGEST_ENTRY:
                     raise self._broken(bad.msg) from None
                 self._more()
-            except (
-                ValueError,
-                RecursionError,
-            ) as bad:  # a number of thousands of digits, or endless brackets
+            except (ValueError, RecursionError) as bad:  # thousands of digits or of brackets
                 raise self._broken(str(bad)) from None
 
     def _more(self) -> None:
