@@ -57,6 +57,27 @@ def test_cohen_of_the_textbook_table_is_0_40() -> None:
     assert ag.cohen_kappa(ag.ratings_from_matrix(rows)).value == pytest.approx(0.40)
 
 
+@pytest.mark.parametrize("coefficient", COEFFICIENTS)
+def test_the_intervals_are_those_of_seed_0(coefficient: Callable[..., Interval]) -> None:
+    ratings = ag.ratings_from_matrix(FOUR_OBSERVERS)
+    assert coefficient(ratings) == coefficient(ratings, seed=0) != coefficient(ratings, seed=1)
+
+
+def test_gwet_of_three_categories_by_hand() -> None:
+    rows = [("a", "a"), ("b", "b"), ("c", "c"), ("a", "b")]
+    chance = (3 / 8 * 5 / 8 + 3 / 8 * 5 / 8 + 1 / 4 * 3 / 4) / 2
+    found = ag.gwet_ac1(ag.ratings_from_matrix(rows))
+    assert found.value == pytest.approx((3 / 4 - chance) / (1 - chance))
+
+
+def test_a_ratio_has_a_zero_but_nothing_below_it() -> None:
+    assert (
+        ag.krippendorff_alpha(ag.ratings_from_matrix([[0, 0], [1, 2], [0.5, 0.5]]), "ratio").value is not None
+    )
+    with pytest.raises(ConfigError):
+        ag.krippendorff_alpha(ag.ratings_from_matrix([[-0.5, -0.5], [1, 2]]), "ratio")
+
+
 def test_fleiss_of_the_worked_example_is_0_2099() -> None:
     found = ag.fleiss_kappa(from_counts(FLEISS))
     assert found.value == pytest.approx(0.2099, abs=5e-5)

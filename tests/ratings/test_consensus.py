@@ -118,6 +118,19 @@ def test_match_with_the_majority_leaves_the_annotator_out() -> None:
     assert first.share.low is not None and first.share.low < 2 / 3
 
 
+def test_others_who_are_tied_are_no_majority_even_beside_a_rarer_answer() -> None:
+    rows = [["a", "a", "a", "b", "b", "c"], ["c", "a", "a", "b", "b", "c"]]
+    first, *_ = ag.match_majority(ag.ratings_from_matrix(rows))
+    assert (first.share.n, first.n_unmatched) == (0, 2)
+    clear, *_ = ag.match_majority(ag.ratings_from_matrix([["a", "a", "a", "b", "c"]]))
+    assert (clear.share.value, clear.share.n) == (1.0, 1)
+
+
+def test_a_majority_lists_what_was_answered_only() -> None:
+    [label] = ag.majority(ag.ratings_from_matrix([["a", "a", "b"]], categories=["a", "b", "c"]))
+    assert label.distribution == {"a": pytest.approx(2 / 3), "b": pytest.approx(1 / 3)}
+
+
 def test_match_without_others_or_with_tied_others_is_explained() -> None:
     alone = ag.match_majority(ag.ratings_from_matrix([["a", None], [None, "b"]]))
     assert [(match.share.value, match.n_unmatched) for match in alone] == [(None, 1)] * 2

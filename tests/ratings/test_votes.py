@@ -63,6 +63,37 @@ def test_votes_of_a_study_are_added_and_the_label_stays_the_authors(tmp_path):
     assert heard(other) is None
 
 
+def told(n: int, votes: int, voters: int, meant: bool) -> list[Example]:
+    meta = {"votes": votes, "voters": voters}
+    return [
+        Example(f"{meant}{votes}/{i}", Turn("", "t"), label=meant, label_kind="author", meta=meta)
+        for i in range(n)
+    ]
+
+
+def test_half_of_the_people_are_no_majority():
+    found = perceive(
+        [*told(4, 2, 4, True), *told(1, 3, 4, True), *told(3, 3, 4, False), *told(2, 0, 4, False)]
+    )
+    assert found.majority["sarcastically"].value == pytest.approx(1 / 5)
+    assert found.majority["sincerely"].value == pytest.approx(3 / 5)
+    assert (found.loud.value, found.loud.n) == (pytest.approx(1 / 4), 4)
+    assert {votes: share.n for votes, share in found.by_votes.items()} == {0: 2, 2: 4, 3: 4}
+    assert "25 % [5, 70]" in found.figure().title
+
+
+def test_votes_of_everybody_and_of_nobody_count():
+    found = perceive([*told(3, 4, 4, True), *told(2, 0, 4, False)])
+    assert list(found.by_votes) == [0, 4]
+    quiet = perceive([*told(3, 1, 4, True), *told(2, 0, 4, False)])
+    assert quiet.loud.value is None and "no sarcasm in any of these" in quiet.figure().title
+
+
+def test_the_intervals_are_those_of_seed_0():
+    rows = [one for votes in range(6) for one in told(2, votes, 5, True)]
+    assert perceive(rows).heard == perceive(rows, seed=0).heard != perceive(rows, seed=1).heard
+
+
 def test_bad_input_is_one_line():
     with pytest.raises(DeadpanError, match="both votes and the author's own label"):
         perceive([Example("a", Turn("", "x"))])
