@@ -59,7 +59,7 @@ class Ingest:
         """Run a job for every dump that no earlier run has read, the largest first."""
         new = [(d, key) for d, key in zip(dumps, keys, strict=True) if not self.checkpoints.has(d.kind, key)]
         new.sort(key=lambda pair: -pair[0].size)
-        at_once = max(1, min(len(new), self._workers()))
+        at_once = max(1, min(len(new), self.options.workers or workers_here(self.options.memory)))
         positions = {self._job(dump, key, at_once): 0 for dump, key in new}
         total = sum(dump.size for dump in dumps)
         done = total - sum(dump.size for dump, _ in new)
@@ -70,12 +70,6 @@ class Ingest:
 
         progress("ingest", done, total)
         self.engine.run_jobs(read.work, list(positions), watch, at_once)
-
-    def _workers(self) -> int:
-        """Return the workers that were asked for, or what suits this machine; a cluster has its own."""
-        if self.options.workers:
-            return self.options.workers
-        return workers_here(self.options.memory) if self.options.engine == "duckdb" else 1
 
     def _job(self, dump: Dump, key: dict[str, Any], at_once: int) -> str:
         return read.ReadJob(
