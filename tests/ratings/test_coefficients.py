@@ -63,6 +63,13 @@ def test_the_intervals_are_those_of_seed_0(coefficient: Callable[..., Interval])
     assert coefficient(ratings) == coefficient(ratings, seed=0) != coefficient(ratings, seed=1)
 
 
+def test_the_defaults_of_cohen_and_of_all_coefficients_are_the_same() -> None:
+    two = ag.ratings_from_matrix([row[2:] for row in FOUR_OBSERVERS])
+    together = ag.agreement(two)
+    assert ag.cohen_kappa(two) == together["cohen"]
+    assert list(together.values()) == [coefficient(two) for coefficient in COEFFICIENTS]
+
+
 def test_gwet_of_three_categories_by_hand() -> None:
     rows = [("a", "a"), ("b", "b"), ("c", "c"), ("a", "b")]
     chance = (3 / 8 * 5 / 8 + 3 / 8 * 5 / 8 + 1 / 4 * 3 / 4) / 2
@@ -166,7 +173,7 @@ def test_all_answers_the_same_is_explained() -> None:
 def test_nothing_in_common_is_explained() -> None:
     for rows in ([], [["a", None], [None, "b"]], [[None, None]]):
         for score in ag.agreement(ag.ratings_from_matrix(rows)).values():
-            assert score.value is None and score.why
+            assert score.value is None and score.why and score.n == 0
     assert "there are 3" in ag.cohen_kappa(ag.ratings_from_matrix([["a", "b", "a"]])).why
     one = ag.fleiss_kappa(ag.ratings_from_matrix([["a", "b"]]))
     assert one.value == -1.0 and one.low is None and one.why == "one cluster only: no interval"
@@ -231,3 +238,19 @@ def test_raters_who_always_agree_have_intervals_all_the_same() -> None:
     assert -1 <= (skewed["fleiss"].low or 0) < 0 < (skewed["ac1"].low or 0), (
         "a kappa of rare answers says little"
     )
+
+
+def test_perfect_agreement_on_three_answers_has_the_interval_of_their_chance() -> None:
+    answers = ["yes", "no", "maybe"] * 10
+    found = ag.agreement({"ann": answers, "bob": answers}, resamples=50)
+    missed = 1 - (wilson(30, 30).low or 0.0)
+    for name in ("cohen", "fleiss", "alpha", "ac1"):
+        assert found[name].low == pytest.approx(1 - missed / (1 - 1 / 3)), name
+
+
+def test_no_interval_of_perfect_agreement_goes_below_minus_1() -> None:
+    """Of 402 answers two differ, so the correction for chance would make it -7.6."""
+    rows = [["yes"] * 10] * 40 + [["no", "no"] + [None] * 8]
+    found = ag.agreement(ag.ratings_from_matrix(rows), resamples=50)
+    assert (found["fleiss"].value, found["fleiss"].low) == (1.0, -1.0)
+    assert found["alpha"].low == -1.0

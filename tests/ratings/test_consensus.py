@@ -138,3 +138,42 @@ def test_match_without_others_or_with_tied_others_is_explained() -> None:
     tied = ag.match_majority(ag.ratings_from_matrix([["a", "a", "b"]]))
     assert [match.n_unmatched for match in tied] == [1, 1, 0]
     assert ag.match_majority(ag.ratings_from_matrix([])) == []
+
+
+def test_a_single_answer_is_a_label() -> None:
+    [label] = ag.majority(ag.ratings_from_matrix([["a", None]]))
+    assert (label.value, label.distribution, label.n) == ("a", {"a": 1.0}, 1)
+
+
+def test_nobody_else_is_no_majority_where_all_answers_are_the_same() -> None:
+    first, second = ag.match_majority(ag.ratings_from_matrix([["a", None], ["a", "a"]]))
+    assert (first.share.n, first.n_unmatched) == (1, 1)
+    assert (second.share.n, second.n_unmatched) == (1, 0)
+
+
+def test_one_step_of_dawid_skene_by_hand() -> None:
+    """Votes give the labels yes, no and yes for certain; 0.01 is added to every count."""
+    rows = [["yes", "yes"], ["no", "no"], ["yes", None]]
+    found = ag.dawid_skene(ag.ratings_from_matrix(rows), max_iterations=1)
+    assert (found.iterations, found.converged) == (1, False)
+    assert found.prevalence == pytest.approx({"yes": 2.01 / 3.02, "no": 1.01 / 3.02})
+    first, second = found.annotators
+    assert first.confusion["yes"] == pytest.approx({"yes": 2.01 / 2.02, "no": 0.01 / 2.02})
+    assert second.confusion["yes"] == pytest.approx({"yes": 1.01 / 1.02, "no": 0.01 / 1.02})
+    assert second.confusion["no"] == pytest.approx({"yes": 0.01 / 1.02, "no": 1.01 / 1.02})
+    yes, no = 2.01 / 3.02 * 2.01 / 2.02, 1.01 / 3.02 * 0.01 / 1.02
+    assert found.labels[2].distribution["yes"] == pytest.approx(yes / (yes + no))
+
+
+def test_an_item_without_answers_does_not_change_the_model() -> None:
+    _, rows = simulated(40, [0.9, 0.8, 0.7], seed=5)
+    found = ag.dawid_skene(ag.ratings_from_matrix(rows))
+    more = ag.dawid_skene(ag.ratings_from_matrix([*rows, [None] * 3]))
+    assert more.prevalence == found.prevalence and more.annotators == found.annotators
+    assert more.labels[-1].method == "dawid-skene: no answer"
+
+
+@pytest.mark.parametrize("tolerance", [0, -1.0, float("nan"), "small"])
+def test_a_tolerance_is_above_0(tolerance: object) -> None:
+    with pytest.raises(ConfigError, match="tolerance must be above 0"):
+        ag.dawid_skene(ag.ratings_from_matrix([["a"]]), tolerance=tolerance)  # type: ignore[arg-type]

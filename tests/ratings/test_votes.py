@@ -6,8 +6,9 @@ import pytest
 
 from deadpan import perceive
 from deadpan.errors import DeadpanError
-from deadpan.ratings.votes import heard, read_votes, with_votes
+from deadpan.ratings.votes import heard, intended, read_votes, with_votes
 from deadpan.records import Example, Label, Turn
+from deadpan.stats import wilson
 from deadpan.storage import write_records
 
 
@@ -99,3 +100,38 @@ def test_bad_input_is_one_line():
         perceive([Example("a", Turn("", "x"))])
     with pytest.raises(DeadpanError, match="no label is about any"):
         with_votes([Example("a", Turn("", "x"))], [])
+
+
+def test_answers_that_are_neither_yes_nor_no_are_no_votes():
+    rows = [Example(name, Turn("", "x")) for name in "abc"]
+    labels = [
+        Label("a", "q", None, {"yes": 0.4, "no": 0.4, "unsure": 0.2}, 10, "majority: tie"),
+        Label("b", "q", "unsure", {"unsure": 1.0}, 5, "majority"),
+        Label("c", "q", "yes", {"yes": 1.0}, 0, "majority"),
+    ]
+    some, unsure, nobody = with_votes(rows, labels)
+    assert (heard(some).votes, heard(some).voters) == (4, 8)
+    assert heard(unsure) is None and heard(nobody) is None
+    with pytest.raises(DeadpanError, match="no label is about any"):
+        with_votes(rows, labels[1:])
+
+
+def test_the_author_is_asked_before_the_label():
+    def example(ref, label=None, kind="perceived"):
+        return Example("a", Turn("", "x"), label=label, label_kind=kind, meta={"sarcasm_ref": ref})
+
+    assert intended(example(1, False)) is True
+    assert intended(example(0, True)) is False
+    assert intended(example(None, True, "author")) is True
+    assert intended(example("unknown", True)) is None
+
+
+def test_votes_that_are_all_the_same_have_an_interval_within_0_and_1():
+    found = perceive(texts()).heard["sarcastically"]
+    share = wilson(0, 30).high
+    assert (found.low, found.high) == pytest.approx((0.8 - 0.8 * share, 0.8 + 0.2 * share))
+
+
+def test_sarcasm_that_only_others_hear_is_0_percent():
+    found = perceive([*told(3, 3, 4, False), *told(2, 0, 4, True)])
+    assert "0 % [0, 56] were meant so" in found.figure().title

@@ -315,7 +315,7 @@ def _n_rated_twice(ratings: Ratings) -> int:
 
 def _agreement_columns(codes: IntArray) -> FloatArray:
     """Return each item's agreement, 1 if it has two answers, 1 if it has any, and its shares of answers."""
-    counts = count_answers(codes, int(codes.max(initial=0)) + 1)
+    counts = count_answers(codes, int(codes.max()) + 1)
     answers = counts.sum(axis=1)
     agreed = share((counts * (counts - 1)).sum(axis=1), answers * (answers - 1))
     head = np.stack([agreed, answers >= 2, answers >= 1], axis=1)

@@ -150,7 +150,7 @@ def dawid_skene(ratings: Ratings, max_iterations: int = 1000, tolerance: float =
     """
     ratings = as_ratings(ratings)
     check_whole(max_iterations, "max_iterations", 1)
-    if not isinstance(tolerance, int | float) or tolerance <= 0:
+    if not isinstance(tolerance, int | float) or not tolerance > 0:
         raise ConfigError(f"tolerance must be above 0: got {tolerance!r}")
     counts = ratings.counts
     if not counts.sum():

@@ -60,7 +60,8 @@ def with_votes(examples: Iterable[Example], labels: Iterable[Label]) -> list[Exa
     """Return the examples with the votes of a study; an example's own label stays that of its author.
 
     The labels of a studio export hold the distribution of answers and their number. Answers such as
-    sarcastic, yes or 1 count as votes for sarcasm; the item's id is that of the example.
+    sarcastic, yes or 1 count as votes for sarcasm, answers such as "unsure" as no vote; the item's id is that
+    of the example.
     """
     found: dict[str, tuple[int, int]] = {}
     for label in labels:
@@ -68,8 +69,8 @@ def with_votes(examples: Iterable[Example], labels: Iterable[Label]) -> list[Exa
                  if read_label(answer, EVERYDAY) is not None]  # fmt: skip
         total = sum(share for _, share in known)
         if label.n and total > 0:
-            yes = sum(share for answer, share in known if read_label(answer, EVERYDAY)) / total
-            found[label.item_id] = (round(yes * label.n), label.n)
+            yes = sum(share for answer, share in known if read_label(answer, EVERYDAY))
+            found[label.item_id] = (round(yes * label.n), round(total * label.n))
     rows = check_examples(examples)
     matched = [example for example in rows if example.id in found]
     if not matched:
