@@ -8,6 +8,7 @@ import pytest
 
 from deadpan.errors import DataError
 from deadpan.formats.judgments import read_judgments
+from deadpan.ratings import ratings_from_judgments
 from deadpan.records import Judgment
 from deadpan.storage import write_records
 
@@ -31,6 +32,27 @@ def test_a_column_of_texts_is_no_rater(tmp_path: Path) -> None:
     measured = [f"{n},{n + 0.25},{n + 0.5}" for n in range(6)]  # numbers are answers, though none is repeated
     (tmp_path / "j.csv").write_text("id,ann,bob\n" + "\n".join(measured) + "\n")
     assert len(read_judgments(tmp_path / "j.csv")) == 12
+
+
+@pytest.mark.parametrize(
+    "text", ["item,rater,label\na,x,yes\na,y,no\na,x,no\n", "id,x,y\na,yes,no\na,no,no\n"]
+)
+def test_two_different_answers_of_one_rater_are_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "j.csv").write_text(text)
+    with pytest.raises(DataError, match=r"'x' answers item 'a' with 'no', but with 'yes' in j\.csv:2"):
+        read_judgments(tmp_path / "j.csv")
+
+
+def test_a_repeated_or_empty_second_answer_changes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "j.csv").write_text("item,rater,label\na,x,\na,x,yes\na,x,yes\na,x,\n")
+    ratings = ratings_from_judgments(read_judgments(tmp_path / "j.csv"))
+    assert (ratings.categories, ratings.codes.tolist()) == (("yes",), [[0]])
+
+
+def test_times_in_a_table_say_which_answer_is_the_last(tmp_path: Path) -> None:
+    later, earlier = "a,x,no,2026-01-02T00:00:00Z", "a,x,yes,2026-01-01T00:00:00Z"
+    (tmp_path / "j.csv").write_text(f"item,rater,label,created_at\n{later}\n{earlier}\n")
+    assert ratings_from_judgments(read_judgments(tmp_path / "j.csv")).categories == ("no",)
 
 
 def test_exports_of_the_studio_keep_their_times(tmp_path: Path) -> None:

@@ -21,8 +21,10 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "annotator": ("annotator", "rater", "worker", "worker_id", "annotator_id", "rater_id", "coder", "user"),
     "answer": ("answer", "label", "rating", "value", "judgment", "annotation"),
     "question": ("question", "variable", "dimension"),
+    "time": ("created_at",),
 }
 """Field -> the names such a column commonly has."""
+NO_TIME = "1970-01-01T00:00:00+00:00"
 FEWEST = 5
 """Rows from which a column without a repeated answer is taken for texts."""
 _CURE = (
@@ -36,7 +38,8 @@ def read_judgments(path: Path | str) -> list[Judgment]:
 
     A table is long (columns item, annotator, answer, and perhaps question) or wide (a column with the item,
     every other column a rater, so that a column of texts is an error). An empty cell is a missing answer.
-    Rows that cannot be read are an error.
+    Rows that cannot be read are an error, and so are two different answers of a rater to one item, unless a
+    column created_at says which is the later.
     """
     path = Path(path)
     if not path.is_file():
@@ -50,7 +53,7 @@ def read_judgments(path: Path | str) -> list[Judgment]:
     first = next(rows, None)
     if first is None:
         raise DataError(f"{path}: holds no row; {_CURE}")
-    judgments = list(_judgments(path, first, chain([first], rows)))
+    judgments = list(_single(path, _judgments(path, first, chain([first], rows))))
     if tally.drops["bad_row"]:
         raise DataError(f"{path.parent / tally.places['bad_row'][0]}: is the file whole?")
     return judgments
@@ -64,7 +67,26 @@ def _is_ours(path: Path) -> bool:
     return first is None or {"item_id", "annotator", "answer", "created_at"} <= set(first.fields)
 
 
-def _judgments(path: Path, first: TableRow, rows: Iterable[TableRow]) -> Iterator[Judgment]:
+def _single(path: Path, judgments: Iterable[tuple[TableRow, Judgment]]) -> Iterator[Judgment]:
+    """Yield one answer per rater and item; raise for a second one that differs, where no time decides."""
+    given: dict[tuple[str, str, str], tuple[str, str]] = {}
+    for row, judgment in judgments:
+        key = (judgment.item_id, judgment.annotator, judgment.question)
+        if judgment.created_at == NO_TIME and key in given:
+            answer, place = given[key]
+            if answer and judgment.answer not in ("", answer):
+                raise DataError(
+                    f"{path.parent / row.place}: {judgment.annotator!r} answers item {judgment.item_id!r} "
+                    f"with {judgment.answer!r}, but with {answer!r} in {place}: keep one of the two rows, or "
+                    "add a column created_at with the times: the latest answer counts"
+                )
+            if answer or not judgment.answer:
+                continue
+        given[key] = (judgment.answer, row.place)
+        yield judgment
+
+
+def _judgments(path: Path, first: TableRow, rows: Iterable[TableRow]) -> Iterator[tuple[TableRow, Judgment]]:
     spelled = {str(name).strip().lower(): str(name) for name in first.fields}
     found = {
         field: next((spelled[name] for name in names if name in spelled), None)
@@ -72,10 +94,12 @@ def _judgments(path: Path, first: TableRow, rows: Iterable[TableRow]) -> Iterato
     }
     item, annotator, answer = found["item"], found["annotator"], found["answer"]
     if annotator and answer and item:
-        question = found["question"]
+        question, time = found["question"], found["time"]
         for row in rows:
             asked = cell_text(row.fields.get(question)) if question else ""
-            yield _judgment(row, item, cell_text(row.fields.get(annotator)), asked, row.fields.get(answer))
+            at = cell_text(row.fields.get(time)).strip() if time else ""
+            rater = cell_text(row.fields.get(annotator))
+            yield row, _judgment(row, item, rater, asked, row.fields.get(answer), at or NO_TIME)
         return
     raters = [str(name) for name in first.fields if str(name) != item]
     if len(raters) < 2 or annotator:
@@ -86,7 +110,7 @@ def _judgments(path: Path, first: TableRow, rows: Iterable[TableRow]) -> Iterato
             if cell_text(row.fields.get(rater)).strip():
                 given = _judgment(row, item, rater, "", row.fields.get(rater))
                 found_in[rater].append(given.answer)
-                yield given
+                yield row, given
     _check_raters(path, found_in)
 
 
@@ -110,7 +134,9 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _judgment(row: TableRow, item: str | None, annotator: str, question: str, answer: Any) -> Judgment:
+def _judgment(
+    row: TableRow, item: str | None, annotator: str, question: str, answer: Any, time: str = NO_TIME
+) -> Judgment:
     name = cell_text(row.fields.get(item)) if item else str(row.number)
     words = cell_text(answer).strip().removesuffix(".0")
-    return Judgment(name, annotator, question, words, 0.0, "1970-01-01T00:00:00+00:00")
+    return Judgment(name, annotator, question, words, 0.0, time)
