@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import random
 from pathlib import Path
 
 import pyarrow as pa
@@ -63,7 +64,18 @@ def test_windows_encodings_are_found_and_reported(tmp_path: Path, encoding: str,
 def test_an_encoding_that_is_not_read_is_named(tmp_path: Path) -> None:
     path = tmp_path / "mine.csv"
     path.write_bytes(b"text,label\n\x00\xff\xfe\x80,1\n")
-    with pytest.raises(DataError, match="probably binary data"):
+    with pytest.raises(DataError, match=r"mine\.csv:2: binary data, not text"):
+        list(read_table(path, Tally(), ""))
+    path.write_bytes(b"text,label\n" + "월요일,1\n".encode("cp949") * 2000 + b"\xb0\xa1 \xff\xb0\xa1,1\n")
+    with pytest.raises(DataError, match=r"mine\.csv:2002: not UTF-8 or CP949 text \(illegal [a-z ]*\)"):
+        list(read_table(path, Tally(), ""))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_bytes_are_named_binary_data(tmp_path: Path, seed: int) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_bytes(random.Random(seed).randbytes(3000))
+    with pytest.raises(DataError, match="binary data, not text"):
         list(read_table(path, Tally(), ""))
 
 

@@ -25,6 +25,8 @@ Columns = Mapping[str, tuple[str, ...]]
 """deadpan's name of a column -> the names files use. All are required; other columns keep their names."""
 
 LONGEST_FIELD = 2**31 - 1
+SAMPLE = 4000
+"""Bytes by which an encoding is guessed."""
 INDEX = ("", "unnamed: 0")  # the column pandas writes for the index of a table
 
 
@@ -85,8 +87,8 @@ def lines(path: Path, cure: str, encoding: str = "utf-8") -> Iterator[tuple[int,
             try:
                 line = raw.decode(encoding)
             except UnicodeDecodeError as bad:
-                why = f"not {encoding.upper()} text ({bad.reason}; probably {_probable_encoding(raw)})"
-                raise DataError(f"{path}:{number}: {why}: save it as UTF-8; {cure}") from None
+                why = _not_text(raw + file.read(SAMPLE), encoding, bad.reason)
+                raise DataError(f"{path}:{number}: {why}; {cure}") from None
             if number == 1:
                 if line.rstrip("\r\n").count("\r") > 1:
                     raise DataError(
@@ -94,6 +96,16 @@ def lines(path: Path, cure: str, encoding: str = "utf-8") -> Iterator[tuple[int,
                     )
                 line = line.removeprefix("\ufeff")
             yield number, line
+
+
+def _not_text(raw: bytes, encoding: str, reason: str) -> str:
+    """Return why a line could not be decoded, with the cure."""
+    probable = _probable_encoding(raw)
+    if probable == BINARY:
+        return f"binary data, not text ({reason}): is this the right file?"
+    tried = "UTF-8" if encoding == "utf-8" else f"UTF-8 or {encoding.upper()}"
+    hint = "" if _CODECS[probable] == encoding else f"; probably {probable}"
+    return f"not {tried} text ({reason}{hint}): save it as UTF-8"
 
 
 def _utf16_lines(path: Path, file: IO[bytes], cure: str) -> Iterator[tuple[int, str]]:
@@ -118,23 +130,25 @@ def find_encoding(path: Path) -> str:
             try:
                 decoder.decode(block)
             except UnicodeDecodeError as bad:
-                around = bad.object[max(bad.start - 1000, 0) : bad.start + 4000]
+                around = bad.object[max(bad.start - 1000, 0) : bad.start + SAMPLE]
                 probable = _probable_encoding(around)
                 return _CODECS.get(probable, "utf-8")
     return "utf-8"
 
 
+BINARY = "binary data"
 _CODECS = {"CP949, Korean": "cp949", "Windows-1252 or Latin-1": "cp1252"}
 
 
 def _probable_encoding(raw: bytes) -> str:
-    """Return the name of the encoding that a line which is not UTF-8 is probably in."""
-    korean = [char for char in raw.decode("cp949", "ignore") if not char.isascii()]
-    if korean and sum("\uac00" <= char <= "\ud7a3" for char in korean) > len(korean) / 2:
+    """Return the name of the encoding that bytes which are not UTF-8 are probably in."""
+    korean = [char for char in raw.decode("cp949", "replace") if not char.isascii()]
+    binary = b"\0" in raw or korean.count("\ufffd") > max(len(korean) / 10, 2)
+    if korean and not binary and sum("\uac00" <= char <= "\ud7a3" for char in korean) > len(korean) / 2:
         return "CP949, Korean"
     western = [char for char in raw.decode("cp1252", "replace") if not char.isascii()]
     if b"\0" in raw or sum(char in _WESTERN for char in western) <= 0.9 * len(western):
-        return "binary data"
+        return BINARY
     return "Windows-1252 or Latin-1"
 
 
