@@ -19,6 +19,7 @@ from deadpan.records import Example, Prediction, Turn
 from deadpan.storage import (
     atomic,
     digest,
+    file_marks,
     read_json,
     read_manifest,
     read_records,
@@ -188,6 +189,17 @@ def test_the_manifest_of_a_folder_tells_every_file(tmp_path):
         out, command="test", config={"k": 1}, seed=3, inputs=[source], counts={"kept": 1}, tally=tally
     )
     assert (out / "manifest.json").read_bytes() == first
+
+
+def test_files_that_were_there_before_are_not_listed(tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    (tmp_path / "old.txt").write_text("of the last run")
+    before = file_marks(tmp_path)
+    write_text(tmp_path / "old.txt", "of the last run")
+    write_text(tmp_path / "new.txt", "new")
+    made = write_manifest(tmp_path, command="test", before=before)
+    assert list(made.files) == ["new.txt", "old.txt"]
+    assert read_manifest(tmp_path) == made
 
 
 def test_inputs_of_one_name_are_all_in_the_manifest(tmp_path):

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field, is_dataclass, replace
+from dataclasses import dataclass, field, is_dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -265,17 +265,16 @@ def write_manifest(
     inputs: Iterable[Path] = (),
     counts: Mapping[str, int] | None = None,
     tally: Tally | None = None,
+    before: Mapping[str, Mark] | None = None,
 ) -> Manifest:
     """Write the manifest of a finished output folder (with every file in it) or of an output file.
 
-    Write it last: a folder without a manifest is incomplete.
+    Write it last: a folder without a manifest is incomplete. `before` is `file_marks` of the folder before
+    the output was written: files that are still the same are somebody else's and not listed, since what a
+    manifest lists may be removed when the output is written again.
     """
     target = manifest_path(output)
-    files = (
-        sorted(p for p in output.rglob("*") if p.is_file() and p != target and not p.name.startswith("."))
-        if output.is_dir()
-        else [output]
-    )
+    files = _own_files(output, target, before or {}) if output.is_dir() else [output]
     base = output if output.is_dir() else output.parent
     tally = tally or Tally()
     manifest = Manifest(
@@ -294,20 +293,24 @@ def write_manifest(
     return manifest
 
 
-def file_marks(folder: Path) -> dict[str, tuple[int, int]]:
-    """Return for every file of a folder what changes when it is written anew; none for a missing folder."""
-    found = [(path, path.stat()) for path in folder.rglob("*") if path.is_file()]
-    return {path.relative_to(folder).as_posix(): (state.st_ino, state.st_mtime_ns) for path, state in found}
+Mark = tuple[int, int]
+"""Inode and time of a file: at least one changes when it is written again."""
 
 
-def unlist_others(folder: Path, before: Mapping[str, tuple[int, int]]) -> None:
-    """Take the files that were there before, and are still the same, out of the manifest of a folder.
+def file_marks(folder: Path) -> dict[str, Mark]:
+    """Return the mark of every file of a folder; none for a missing folder."""
+    return {path.relative_to(folder).as_posix(): _mark(path) for path in folder.rglob("*") if path.is_file()}
 
-    They are somebody else's: what a manifest lists may be removed when the output is written again.
-    """
-    manifest, now = read_manifest(folder), file_marks(folder)
-    ours = {name: facts for name, facts in manifest.files.items() if before.get(name) != now.get(name)}
-    write_json(manifest_path(folder), encode(replace(manifest, files=ours)))
+
+def _mark(path: Path) -> Mark:
+    state = path.stat()
+    return state.st_ino, state.st_mtime_ns
+
+
+def _own_files(folder: Path, manifest: Path, before: Mapping[str, Mark]) -> list[Path]:
+    """Return the files a manifest lists: not itself, no hidden ones, none that was there before."""
+    found = (p for p in folder.rglob("*") if p.is_file() and p != manifest and not p.name.startswith("."))
+    return sorted(p for p in found if before.get(p.relative_to(folder).as_posix()) != _mark(p))
 
 
 def _input_names(inputs: Iterable[Path]) -> dict[str, Path]:

@@ -26,7 +26,7 @@ from deadpan.detect.verdicts import Bands, check_prevalence
 from deadpan.errors import ConfigError, DataError, ModelError
 from deadpan.progress import Progress, silent
 from deadpan.records import Example, Prediction
-from deadpan.storage import digest, read_json, read_manifest, write_json, write_manifest
+from deadpan.storage import digest, file_marks, read_json, read_manifest, write_json, write_manifest
 
 DEFAULT = "default"
 DEFAULT_FOLDER = Path(__file__).with_name("shipped")
@@ -218,6 +218,7 @@ class Detector:
             raise ConfigError(f"{folder}: its manifest.json is not a detector's: choose another folder")
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "manifest.json").unlink(missing_ok=True)  # a folder half written has none
+        before = file_marks(folder)
         self.predictor.save(folder)
         if self.seen_ is not None:
             self.seen_.write(folder)
@@ -229,7 +230,8 @@ class Detector:
             state["bands"] = self.bands.as_dict()
         write_json(folder / "detector.json", state)
         seed = self.settings.get("seed")
-        write_manifest(folder, command=command, config={**state, **(about or {})}, seed=seed, inputs=inputs)
+        config = {**state, **(about or {})}
+        write_manifest(folder, command=command, config=config, seed=seed, inputs=inputs, before=before)
 
     def export(self, form: str, folder: Path | str) -> Path:
         """Write the encoder for others: "safetensors" (a Hugging Face folder) or "onnx"."""

@@ -22,7 +22,6 @@ from deadpan.storage import (
     file_marks,
     manifest_path,
     read_manifest,
-    unlist_others,
     write_json,
     write_manifest,
 )
@@ -93,7 +92,7 @@ def build_report(folders: Sequence[Path | str], out: Path | str, *, title: str =
         if each.command != COMMAND
     ]  # fmt: skip
     _prepare(target, [Path(folder) for folder in folders])
-    others = file_marks(target)
+    before = file_marks(target)
     stories = tell(outputs)
     pages = 1
     for story in stories:
@@ -103,8 +102,7 @@ def build_report(folders: Sequence[Path | str], out: Path | str, *, title: str =
     inputs = [output.folder / MANIFEST for output in outputs]
     config = {"folders": [str(folder) for folder in folders], "title": title}
     counts = {"outputs": len(outputs), "pages": pages}
-    write_manifest(target, command=COMMAND, config=config, counts=counts, inputs=inputs)
-    unlist_others(target, others)
+    write_manifest(target, command=COMMAND, config=config, counts=counts, inputs=inputs, before=before)
     return ReportSite(target, tuple(outputs), tuple(finding.text for finding, _ in findings), pages)
 
 

@@ -16,7 +16,6 @@ from deadpan.page.summary import Summary
 from deadpan.progress import Progress, silent
 from deadpan.records import Example
 from deadpan.results import Result
-from deadpan.storage import file_marks, unlist_others
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -116,11 +115,9 @@ def train_detector(
     size = 0
     if folder is not None:
         clear_model_folder(folder)
-        others = file_marks(folder)
         about = {"data": source, "split": splits, "examples": sarcastic + sincere, "sarcastic": sarcastic,
                  "sincere": sincere, "also": len(more)}  # fmt: skip
         detector.save(folder, command="detect train", about=about, inputs=inputs)
-        unlist_others(folder, others)
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     return TrainedDetector(
         detector, source, splits, sarcastic, sincere, len(more), duplicates, from_test, folder, size, drops
