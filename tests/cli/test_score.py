@@ -56,7 +56,7 @@ def test_a_page_is_for_scored_tables_and_never_silently_left_out(deadpan, tmp_pa
     assert ran.status == 2 and "detect predict TABLE --out" in ran.err
     assert not (tmp_path / "page").exists()
     ran = deadpan("score", "starter-en", tmp_path / "p.jsonl", "--out", tmp_path / "page")
-    assert ran.status == 2 and "starter-en: not a scored table" in ran.err and "without a page" in ran.err
+    assert ran.status == 2 and "starter-en: not a scored table" in ran.err and "without --out" in ran.err
 
 
 def test_the_old_spellings_of_agree_and_score_still_work(deadpan, tmp_path, gold):
@@ -69,6 +69,12 @@ def test_the_old_spellings_of_agree_and_score_still_work(deadpan, tmp_path, gold
     ran = deadpan("score", tmp_path / "gold.jsonl", tmp_path / "p.jsonl", "--by", "accuracy")
     assert ran.status == 0
     assert "--by is now --metric" in ran.err
+
+
+def test_a_corpus_alone_is_told_to_bring_predictions(deadpan, tmp_path, gold):
+    ran = deadpan("score", tmp_path / "gold.jsonl")
+    assert ran.status == 2
+    assert f"name predictions for it, without --out: deadpan score {tmp_path / 'gold.jsonl'}" in ran.err
 
 
 def test_predictions_in_a_table_are_scored_alike(deadpan, tmp_path, gold):

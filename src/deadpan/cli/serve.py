@@ -22,7 +22,8 @@ from deadpan.cli.terminal.output import json_option, show
 )
 @click.option("--keys", type=FILE, help="File with one API key per line; without it, none is needed.")
 @click.option("--open", is_flag=True, help="Accept other machines without keys.")
-@click.option("--rate", default=600, show_default=True, help="Requests per minute and client; 0: no limit.")
+@click.option("--rate", default=600, show_default=True,
+              help="Requests per minute and client, a tenth of them at once; 0: no limit.")  # fmt: skip
 @click.option("--origin", "origins", multiple=True, metavar="URL", help="A site whose pages may call it.")
 @click.option("--reader", default="", metavar="MODEL", help="Language model to ask what is meant.")
 @base_url_option
@@ -36,5 +37,4 @@ def serve(keys: Path | None, as_json: bool, **options: Any) -> None:
     from deadpan.serve.settings import ServeSettings, read_keys
 
     known = read_keys(keys) if keys else frozenset()
-    settings = ServeSettings(keys=known, **options)
-    serve(settings, lambda start: show(start, as_json))
+    serve(ServeSettings(keys=known, **options), lambda start: show(start, as_json))

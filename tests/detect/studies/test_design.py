@@ -33,7 +33,7 @@ def test_published_splits_are_honoured_unless_pooled():
     assert {e.split for e in fold.test} == {e.split for e in design.tested} == {"test"}
     # The rows may be anybody's: whether the splits are published is not known.
     assert design.describe() == "test split"
-    assert design.notes() == ["Trained on the train (and dev) split, tested on the test split."]
+    assert design.notes() == ["Trained on the training part (and dev, if any), tested on the test part."]
     pooled = divide(rows, k=3, pool=True)
     assert (pooled.published, len(pooled.tested)) == (False, len(rows))
     assert published_splits([replace(e, split="dev") for e in rows]) is None

@@ -58,7 +58,8 @@ def read_scored(path: Path | str, reading: Reading | None = None) -> ScoredFile:
     path, reading = Path(path), reading or Reading()
     if not is_table(path):
         raise DataError(
-            f"{path}: not a scored table: {_CURE}, or score files of predictions for a SOURCE, without a page"
+            f"{path}: not a scored table: {_CURE}, or name predictions for it, without --out: "
+            f"deadpan score {path} predictions.jsonl"
         )
     label, score = scored_columns(path)
     asked = dict(reading.columns).get("label", "")

@@ -19,9 +19,9 @@ FOLDS = 5
 class Design:
     """The folds of a study: every example of `tested` is in the test part of exactly one of them.
 
-    Where the examples come with splits there is one fold, theirs. `duplicates` counts the training rows that
-    were excluded because their text is in the test part; `also` and the counts beside it describe the
-    additional training data.
+    Where the examples come with splits, or in two files, there is one fold, theirs. `duplicates` counts the
+    training rows that were excluded because their text is in the test part; `also` and the counts beside it
+    describe the additional training data.
     """
 
     folds: tuple[Fold, ...]
@@ -43,7 +43,7 @@ class Design:
         """Return what was done to the data, one sentence each."""
         lines = []
         if self.published:
-            lines.append("Trained on the train (and dev) split, tested on the test split.")
+            lines.append("Trained on the training part (and dev, if any), tested on the test part.")
         if self.duplicates:
             lines.append(f"Excluded from training because their text is tested: {self.duplicates:,}.")
         if self.also or self.also_duplicates or self.also_test:
