@@ -191,6 +191,15 @@ DEFAULT_SCORE = 0.7020160632159785
 """Of "Great, another Monday." by the detector of the package."""
 
 
+@pytest.mark.parametrize("text", ["Ｏｈ　ｇｒｅａｔ，　ａｎｏｔｈｅｒ Monday！", "𝓞𝓱 𝓰𝓻𝓮𝓪𝓽, 𝗮𝗻𝗼𝘁𝗵𝗲𝗿 Monday!"])
+def test_ornamental_letters_are_read_as_plain_ones(text):
+    default = Detector.load("default")
+    assert (
+        default.predict_proba([text]).tolist()
+        == default.predict_proba(["Oh great, another Monday!"]).tolist()
+    )
+
+
 def test_a_folder_with_other_things_is_refused(tmp_path):
     (tmp_path / "thesis.txt").write_text("years of work")
     with pytest.raises(ConfigError, match="choose another folder"):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from deadpan.arguments import check_path
 from deadpan.detect import SYSTEMS
-from deadpan.detect.inputs import BOOLEANS, class_labels, examples_from
+from deadpan.detect.inputs import BOOLEANS, class_labels, examples_from, in_plain_letters
 from deadpan.detect.seen import SeenTexts
 from deadpan.detect.settings import make, split_variant
 from deadpan.detect.system import System, labelled
@@ -186,9 +186,10 @@ class Detector:
     def _predict(self, examples: list[Example], progress: Progress | None) -> list[Prediction]:
         if progress is not None:
             self.predictor.progress = progress
-        predictions = self.predictor.predict(examples)
         if self.bands is not None:
-            return self.bands.judge(examples, predictions)
+            plain = [in_plain_letters(example) for example in examples]
+            return self.bands.judge(examples, self.predictor.predict(plain))
+        predictions = self.predictor.predict(examples)
         return (
             predictions
             if self.threshold_ == DEFAULT_THRESHOLD

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,6 +15,8 @@ from deadpan.errors import ConfigError, DataError
 from deadpan.records import Example, Prediction, Turn
 
 BOOLEANS = np.array([False, True])
+ORNAMENTAL = re.compile("[\u3000\uff01-\uff5e\U0001d400-\U0001d7ff]")
+"""Full-width characters and the mathematical alphabets that people write in for show."""
 
 
 def examples_from(
@@ -33,6 +37,20 @@ def examples_from(
     if len(values) != len(examples):
         raise DataError(f"{len(examples)} texts but {len(values)} labels: give one label per text")
     return [replace(e, label=value) for e, value in zip(examples, values, strict=True)], classes
+
+
+def in_plain_letters(example: Example) -> Example:
+    """Return an Example with full-width and ornamental letters as plain ones, which models know."""
+    turns = [example.response, *example.context]
+    if not any(not turn.text.isascii() and ORNAMENTAL.search(turn.text) for turn in turns):
+        return example
+    response, *context = (Turn(turn.speaker, _plain(turn.text)) for turn in turns)
+    return replace(example, response=response, context=tuple(context))
+
+
+def _plain(text: str) -> str:
+    # Only these: NFKC of a whole text would also take apart the letters of "ㅋㅋ" and the dots of "…".
+    return ORNAMENTAL.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text)
 
 
 def class_labels(predictions: Sequence[Prediction], classes: NDArray[Any]) -> NDArray[Any]:
