@@ -1,6 +1,7 @@
 """The best systems on SARC's pol: an encoder pretrained on more of Reddit, `linear`, and a blend of both.
 
     python examples/pol_encoder.py OUT [--folds 5] [--seeds 1] [--fresh-encoder]
+        [--encoder mpnet-base --most 12000 --setting freeze=6 --setting epochs=1]
 
 The encoder is first fine-tuned on what the other Reddit corpora have that shares no text with pol, then on
 each fold's training part; [linear] is trained with and without them. What every step made is kept in OUT, so
@@ -20,7 +21,9 @@ from long_runs import clocked
 
 from deadpan.datasets import read_dataset
 from deadpan.detect.detector import Detector
+from deadpan.detect.settings import parse_settings
 from deadpan.detect.systems.blend import blend_scores
+from deadpan.draws import sample
 from deadpan.duplicates import without_duplicates
 from deadpan.records import Example, Prediction
 from deadpan.splits import folds
@@ -36,15 +39,17 @@ def main() -> None:
     options = _options()
     torch.set_num_threads(options.threads)
     pol = [example for example in read_dataset("sarc-pol", SHARED) if example.label is not None]
-    others = [] if options.fresh_encoder else _others(pol)
-    start = str(_pretrained(options.out, others)) if others else "minilm-l6"
+    others = [] if options.fresh_encoder else _others(pol, options.most)
+    tuning = SETTINGS | {"encoder": options.encoder}
+    tuning |= parse_settings(options.setting, ["transformer"])["transformer"]
+    start = str(_pretrained(options.out, others, tuning)) if others else options.encoder
     name = "pretrained transformer" if others else "transformer"
     said = {"linear": _out_of_fold(options.out / "linear", "linear", {}, pol, options.folds)}
     if others:
         folder = options.out / "linear-others"
         said["linear, more of Reddit"] = _out_of_fold(folder, "linear", {}, pol, options.folds, others)
     for seed in range(options.seeds):
-        own = {**SETTINGS, "encoder": start, "seed": seed}
+        own = {**tuning, "encoder": start, "seed": seed}
         folder = options.out / f"{name.replace(' ', '-')}-{seed}"
         said[f"{name}, seed {seed}"] = _out_of_fold(folder, "transformer", own, pol, options.folds)
     said["all, blended"], _ = blend_scores(list(said.values()), pol, options.folds)
@@ -57,28 +62,32 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--most", type=int, default=100_000, help="responses of each other corpus")
+    parser.add_argument("--encoder", default="minilm-l6")
+    parser.add_argument("--setting", action="append", default=[], help="NAME=VALUE for the encoder")
     parser.add_argument(
         "--fresh-encoder", action="store_true", help="nothing but pol and the encoder as it is"
     )
     return parser.parse_args()
 
 
-def _others(pol: list[Example]) -> list[Example]:
+def _others(pol: list[Example], most: int) -> list[Example]:
     """The other Reddit corpora, without any text that is in pol or in an earlier one of them."""
     found: list[Example] = []
     for name in OTHERS:
         given = [example for example in read_dataset(name, SHARED) if example.label is not None]
+        given = sample(given, most, seed=0, key=lambda example: example.sequence or example.id)
         kept = without_duplicates(given, [*pol, *found], whole_sequences=False).examples
         print(f"{name}: {len(kept):,} of {len(given):,} responses are not in pol or before", flush=True)
         found += kept
     return found
 
 
-def _pretrained(out: Path, others: list[Example]) -> Path:
+def _pretrained(out: Path, others: list[Example], tuning: dict[str, Any]) -> Path:
     """The encoder after the other corpora, made once."""
     folder = out / "pretrained"
     if not (folder / "detector.json").exists():
-        detector = Detector("transformer", **{**SETTINGS, "epochs": 1})
+        detector = Detector("transformer", **{**tuning, "epochs": 1})
         detector.fit(others, progress=clocked("others"))
         detector.save(folder, command="examples/pol_encoder.py", about={"data": ", ".join(OTHERS)})
     return folder
