@@ -83,7 +83,7 @@ def median(values: list[float]) -> float:
 
 BARS = {"ingest": ("ingest against zstd", 0.45), "build": ("whole build against zstd", 0.22),
         "one": ("two ingest workers against one, one thread each", 1.7)}  # fmt: skip
-ONE_THREAD = "import deadpan.corpus.ingest.read as read; read.read_threads = lambda at_once: 1"
+ONE_THREAD = "import deadpan.corpus.engines.duckdb as duck; duck.cores_here = lambda: 1"
 """One worker alone uses all cores, so only then do two workers have twice the cores of one."""
 
 
@@ -167,18 +167,6 @@ rules.unescaped = lambda c: f"replace(replace(replace({c}, '&lt;', '<'), '&gt;',
     "small limit for dictionaries": PLAIN_OPTIONS.format(", DICTIONARY_SIZE_LIMIT 1000", ""),
     "working tables without compression": PLAIN_OPTIONS.format("uncompressed", "snappy"),
     "allocator that keeps its memory": "import os; os.environ['DUCKDB_JE_MALLOC_CONF'] = ''",
-    "next part decompressed ahead": """
-import deadpan.corpus.ingest.read as read
-class Now:
-    def __init__(self, count): pass
-    def __enter__(self): return self
-    def __exit__(self, *failure): pass
-    def submit(self, work, *arguments):
-        class Later:
-            def result(self): return work(*arguments)
-        return Later()
-read.ThreadPoolExecutor = Now
-""",
     "files put together in parallel": "import deadpan.corpus.publish.outputs as o; o.os = type('os', (), {'cpu_count': lambda: 1})",
 }
 

@@ -16,11 +16,12 @@ from deadpan.models import MODELS, cache_root, installed
 from deadpan.page import Summary, Table
 from deadpan.results import Result
 
+ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
 EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
     "llm": (("openai", "xllamacpp", "tokenizers"), "language models: endpoints and the embedded one"),
     "plots": (("matplotlib",), "plots"),
     "neural": (("torch", "transformers", "accelerate", "peft"), "neural and fine-tuned detectors"),
-    "corpus": (("zstandard",), "Reddit dumps, decompressed in this process"),
+    "corpus": ((ZSTD, "zstandard"), "Reddit dumps, and logs of Inspect"),
     "spark": (("pyspark",), "the corpus engine on a cluster"),
     "generate": (("profanity_check",), "the toxicity filter for English"),
     "bench": (("inspect_ai", "cryptography"), "benchmark runs"),
@@ -32,7 +33,7 @@ EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
 CORE = ("click", "duckdb", "numpy", "pyarrow", "rich", "scikit-learn")
 LINE = 80
 PROGRAMS = {
-    "zstd": ("Reddit dumps, without the package zstandard", "apt-get install zstd"),
+    "zstd": ("synthetic dumps", "apt-get install zstd"),
     "java": ("Spark", "apt-get install default-jre-headless"),
     "chromium": ("tests of web pages", "apt-get install chromium fonts-nanum"),
 }
@@ -106,12 +107,18 @@ def check_installation() -> Installation:
     core = {"deadpan": __version__, "python": platform.python_version()}
     return Installation(
         versions=core | {name: metadata.version(name) for name in CORE},
-        extras={name: [lib for lib in libs if find_spec(lib) is None] for name, (libs, _) in EXTRAS.items()},
+        extras={name: [lib for lib in libs if not _is_here(lib)] for name, (libs, _) in EXTRAS.items()},
         models={name: here.get(name) for name in MODELS},
         programs={name: shutil.which(name) for name in PROGRAMS},
         cache=cache_root(),
         free_bytes=shutil.disk_usage(_existing(cache_root())).free,
     )
+
+
+def _is_here(library: str) -> bool:
+    """Return whether a library is installed; of `backports.zstd`, the package `backports` may be missing."""
+    package = library.partition(".")[0]
+    return find_spec(package) is not None and find_spec(library) is not None
 
 
 def _continued(command: str) -> tuple[str, ...]:

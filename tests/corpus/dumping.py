@@ -45,4 +45,4 @@ PACK: dict[str, Callable[[bytes], bytes]] = {
 def read_all(path: Path) -> tuple[bytes, str]:
     with open_lines(path) as lines:
         data = b"".join(lines.blocks())
-        return data, lines.decoder.damage()
+        return data, lines.decoder.damage

@@ -14,8 +14,17 @@ import duckdb
 import narwhals as nw
 
 from deadpan.corpus.checkpoints import disk_full
-from deadpan.corpus.engines.engine import Watch, Work, ignore
-from deadpan.corpus.sql import PARQUET_OPTIONS, literal, numbered, read_folder, size_in_bytes, size_of
+from deadpan.corpus.engines.engine import Share, Watch, Work, ignore
+from deadpan.corpus.engines.machine import cores_here, memory_here
+from deadpan.corpus.sql import (
+    PARQUET_OPTIONS,
+    divided_size,
+    literal,
+    numbered,
+    read_folder,
+    size_in_bytes,
+    size_of,
+)
 from deadpan.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -30,6 +39,8 @@ SAMPLED = 64  # keys in the sample for each range
 FAN_OUT, PARTITION_BYTES = (4, 256), 12_000_000  # partitions that are written at once, memory for each
 PARTITIONED = f"{PARQUET_OPTIONS}, OVERWRITE_OR_IGNORE, PARTITION_BY"
 HELD_BYTES = 500  # of a row that a thread holds back while it writes partitions; these cannot be spilled
+SMALLEST_SHARE = 500_000_000  # memory of each of several jobs at once
+SPARE = 1 << 30  # memory that is left for the rest of this process and of the machine
 FEWEST_HELD, MOST_HELD = 8_192, 524_288
 
 
@@ -60,6 +71,7 @@ class DuckDBEngine:
 
     def __init__(self, settings: EngineSettings) -> None:
         self.connection = settings.connection
+        self.memory = settings.memory
         memory = size_in_bytes(settings.memory)
         self.fan_out = min(FAN_OUT[1], max(FAN_OUT[0], memory // PARTITION_BYTES))
         self.job_bytes = max(SMALLEST_JOB, memory // JOBS_PER_MEMORY)
@@ -134,6 +146,15 @@ class DuckDBEngine:
 
     def collect(self, frame: Frame) -> pa.Table:
         return frame.to_native().to_arrow_table()
+
+    def share(self, jobs: int, extra: int = 0, at_once: int = 0) -> Share:
+        """Run as many jobs at once as this machine has cores and memory for; fewer jobs have more threads."""
+        memory = size_in_bytes(self.memory)
+        most = min(cores_here(), memory // SMALLEST_SHARE)
+        if extra:
+            most = min(most, (memory_here() - memory - SPARE) // extra)
+        at_once = max(1, min(jobs, at_once or most))
+        return Share(at_once, max(1, cores_here() // at_once), divided_size(self.memory, at_once))
 
     def run_jobs(self, work: Work, jobs: Sequence[str], watch: Watch = ignore, at_once: int = 1) -> None:
         """Run jobs in this thread, where Ctrl-C arrives at once, or several in threads of their own.

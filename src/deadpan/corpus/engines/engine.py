@@ -55,6 +55,15 @@ class EngineSettings:
     data_bytes: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The number of jobs that run at once on one machine, and the threads and memory of each."""
+
+    at_once: int
+    threads: int
+    memory: str
+
+
 class Engine(Protocol):
     """A place to run lazy tables. All methods are called from one thread, and return when they are done."""
 
@@ -87,6 +96,13 @@ class Engine(Protocol):
 
     def collect(self, frame: Frame) -> pa.Table:
         """Compute a lazy table whose result is small."""
+        ...
+
+    def share(self, jobs: int, extra: int = 0, at_once: int = 0) -> Share:
+        """Divide what the engine may use between jobs, each of which needs `extra` bytes more than its share.
+
+        `at_once` is the number of jobs that run at once, if the user has chosen it.
+        """
         ...
 
     def run_jobs(self, work: Work, jobs: Sequence[str], watch: Watch = ignore, at_once: int = 1) -> None:

@@ -23,7 +23,7 @@ import pyarrow as pa
 import deadpan
 from deadpan.corpus.checkpoints import disk_full
 from deadpan.corpus.engines.duckdb import is_disk_full
-from deadpan.corpus.engines.engine import EngineSettings, Frame, Watch, Work, ignore
+from deadpan.corpus.engines.engine import EngineSettings, Frame, Share, Watch, Work, ignore
 from deadpan.corpus.sql import parquet_files, size_in_bytes, size_of
 from deadpan.errors import ConfigError, DataError, need
 
@@ -48,6 +48,7 @@ class SparkEngine:
         need("pyspark", "spark")
         _check_java()
         self.scratch = settings.scratch
+        self.memory = settings.memory
         _check_master(settings.master)
         self.job_bytes = max(MIN_EXECUTOR, size_in_bytes(settings.memory)) // JOBS_PER_EXECUTOR
         self.session = _session(settings)
@@ -103,6 +104,10 @@ class SparkEngine:
             # It warns of pandas 3 even though no pandas is involved.
             warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
             return frame.to_native().toArrow()
+
+    def share(self, jobs: int, extra: int = 0, at_once: int = 0) -> Share:
+        """Leave to Spark how many tasks a worker runs at once: a task has one core, and memory of its own."""
+        return Share(1, 1, self.memory)
 
     def run_jobs(self, work: Work, jobs: Sequence[str], watch: Watch = ignore, at_once: int = 1) -> None:
         """Run one task per job on the workers."""

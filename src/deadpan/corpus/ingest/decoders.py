@@ -1,151 +1,65 @@
-"""Decompression of dumps by a program, or by a library where there is none; truncation is always detected."""
+"""Decompression of dumps, in this process; a truncated or damaged file is always detected."""
 
 from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import lzma
-import os
-import shutil
-import subprocess
-import tempfile
+import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from importlib import import_module
-from importlib.util import find_spec
-from typing import IO, Any, Protocol, cast
+from dataclasses import dataclass
+from typing import IO, Any
 
-from deadpan.errors import DataError
+from deadpan.errors import need, reason_of
 
 BLOCK = 1 << 20
-WINDOW = 1 << 31  # the zstd window that dumps are compressed with: 2 GiB
-PACKED = (".zst", ".bz2", ".xz", ".gz")
-_PROGRAMS = {
-    ".zst": (("zstd", "-dcq", "--long=31"),),
-    ".bz2": (("lbzip2", "-dc"), ("bzip2", "-dc")),
-    ".xz": (("xz", "-dcq"),),
-    ".gz": (("gzip", "-dcq"),),
-}
-"""Commands by suffix, the fastest first. They read standard input, so our file position shows progress."""
-_LIBRARIES: dict[str, Any] = {".bz2": bz2.open, ".xz": lzma.open, ".gz": gzip.open}
+WINDOW_LOG = 31
+WINDOW = 1 << WINDOW_LOG  # the zstd window that dumps are compressed with: 2 GiB; a larger one is damage
+ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
 
 
-class Decoder(Protocol):
-    """Decompressed bytes of a file."""
+@dataclass(slots=True)
+class Decoder:
+    """Decompressed bytes of a file; `damage` says what is wrong with it, once they end."""
+
+    stream: Any
+    errors: tuple[type[Exception], ...]
+    damage: str = ""
 
     def readinto(self, view: memoryview) -> int:
         """Read into memory and return the number of bytes; 0 at the end."""
-
-    def damage(self) -> str:
-        """Return what is wrong with the file, or an empty text; called at the end."""
-
-
-@dataclass(slots=True)
-class Stream:
-    """A file read in this process, plain or through a library."""
-
-    stream: Any
-    errors: tuple[type[Exception], ...] = ()
-    error: str = ""
-
-    def readinto(self, view: memoryview) -> int:
-        if self.error:
+        if self.damage:
             return 0
         try:
-            return int(self.stream.readinto(view))
+            return int(self.stream.readinto1(view))  # one read: bytes before an error are not lost
         except self.errors as bad:
-            self.error = str(bad) or "premature end"
+            self.damage = reason_of(bad)
             return 0
 
-    def damage(self) -> str:
-        return self.error
+
+def _open_zst(source: IO[bytes]) -> Any:
+    zstd = need(ZSTD, "corpus")
+    return zstd.ZstdFile(source, options={zstd.DecompressionParameter.window_log_max: WINDOW_LOG})
 
 
-@dataclass(slots=True)
-class Program:
-    """A file decompressed by another process, whose exit status tells whether the file is whole."""
-
-    process: subprocess.Popen[bytes]
-    messages: IO[bytes]
-
-    def readinto(self, view: memoryview) -> int:
-        return os.readv(cast("IO[bytes]", self.process.stdout).fileno(), [view])
-
-    def damage(self) -> str:
-        status = self.process.wait()
-        self.messages.seek(0)
-        text = self.messages.read(1_000).decode("utf-8", "replace").split("\n")[0].strip()
-        return (text or f"the decoder ended with status {status}") if status else ""
-
-
-@dataclass(slots=True)
-class ZstdFrames:
-    """A .zst file through the library `zstandard`, which knows whether the last frame is complete."""
-
-    source: IO[bytes]
-    library: Any
-    frame: Any = None
-    ready: memoryview = field(default_factory=lambda: memoryview(b""))
-    error: str = ""
-
-    def readinto(self, view: memoryview) -> int:
-        try:
-            while not self.ready and not self.error and (block := self.source.read(BLOCK // 8)):
-                self.ready = memoryview(self._decode(block))
-        except self.library.ZstdError as bad:
-            self.error = str(bad)
-        size = min(len(view), len(self.ready))
-        view[:size] = self.ready[:size]
-        self.ready = self.ready[size:]
-        return size
-
-    def _decode(self, block: bytes) -> bytes:
-        parts = []
-        while block:
-            if self.frame is None or self.frame.eof:
-                self.frame = self.library.ZstdDecompressor(max_window_size=WINDOW).decompressobj()
-            parts.append(self.frame.decompress(block))
-            block = self.frame.unused_data if self.frame.eof else b""
-        return b"".join(parts)
-
-    def damage(self) -> str:
-        whole = self.frame is None or self.frame.eof
-        return self.error or ("" if whole else "premature end")
+def _zst_errors() -> tuple[type[Exception], ...]:
+    return (EOFError, need(ZSTD, "corpus").ZstdError)
 
 
 @contextmanager
 def open_decoder(source: IO[bytes], suffix: str) -> Iterator[Decoder]:
     """Open a decoder for a file by its suffix in lower case."""
-    if suffix not in PACKED:
-        yield Stream(source)
-    elif command := _program(suffix):
-        with _run(command, source) as program:
-            yield program
-    elif suffix in _LIBRARIES:
-        with _LIBRARIES[suffix](source) as stream:
-            yield Stream(stream, (EOFError, OSError, lzma.LZMAError, zlib.error))
-    elif find_spec("zstandard"):
-        yield ZstdFrames(source, import_module("zstandard"))
-    else:
-        raise DataError("no decoder for .zst files: pip install zstandard, or apt (or brew) install zstd")
+    opened, errors = FORMATS.get(suffix, (io.BufferedReader, tuple))
+    with opened(source) as stream:
+        yield Decoder(stream, errors())
 
 
-def _program(suffix: str) -> list[str]:
-    """Return the first command that is installed."""
-    return next((list(command) for command in _PROGRAMS[suffix] if shutil.which(command[0])), [])
-
-
-@contextmanager
-def _run(command: list[str], source: IO[bytes]) -> Iterator[Program]:
-    with tempfile.TemporaryFile() as messages:
-        process = subprocess.Popen(command, stdin=source, stdout=subprocess.PIPE, stderr=messages)
-        output = cast("IO[bytes]", process.stdout)
-        try:
-            yield Program(process, messages)
-        finally:
-            if process.poll() is None:
-                process.kill()
-            process.wait()
-            output.close()
+FORMATS: dict[str, tuple[Callable[[IO[bytes]], Any], Callable[[], tuple[type[Exception], ...]]]] = {
+    ".zst": (_open_zst, _zst_errors),
+    ".bz2": (bz2.open, lambda: (EOFError, OSError)),
+    ".xz": (lzma.open, lambda: (EOFError, lzma.LZMAError)),
+    ".gz": (gzip.open, lambda: (EOFError, OSError, zlib.error)),
+}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from deadpan.corpus.ingest.decoders import PACKED
+from deadpan.corpus.ingest.decoders import FORMATS
 from deadpan.corpus.ingest.lines import open_lines
 from deadpan.corpus.ingest.places import Place, RemoteFile, find_remote, place_of, read_beside, size_at
 from deadpan.corpus.months import month_number
@@ -38,7 +38,7 @@ class Dump:
 
     @property
     def packed(self) -> bool:
-        return self.path.suffix.lower() in PACKED
+        return self.path.suffix.lower() in FORMATS
 
     @property
     def named_month(self) -> int | None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Any
 
 from deadpan.corpus.checkpoints import Checkpoints
-from deadpan.corpus.engines.engine import Engine
+from deadpan.corpus.engines.engine import Engine, Share
 from deadpan.corpus.ingest import read
 from deadpan.corpus.ingest.decoders import WINDOW
 from deadpan.corpus.ingest.digests import hash_dumps
@@ -15,11 +14,9 @@ from deadpan.corpus.ingest.dumps import Dump
 from deadpan.corpus.ingest.forget import Forgotten
 from deadpan.corpus.ingest.units import Unit, check_unit, load_unit
 from deadpan.corpus.settings import BuildOptions, TextRules
-from deadpan.corpus.sql import divided_size, size_in_bytes
 from deadpan.fields import encode
 from deadpan.progress import Progress
 
-SMALLEST_DIVIDED = 1_000_000_000  # memory of the engine that is divided between two dumps
 FORMAT = 8  # of the rows; after a change every dump is read again
 
 
@@ -59,8 +56,8 @@ class Ingest:
         """Run a job for every dump that no earlier run has read, the largest first."""
         new = [(d, key) for d, key in zip(dumps, keys, strict=True) if not self.checkpoints.has(d.kind, key)]
         new.sort(key=lambda pair: -pair[0].size)
-        at_once = max(1, min(len(new), self.options.workers or workers_here(self.options.memory)))
-        positions = {self._job(dump, key, at_once): 0 for dump, key in new}
+        share = self.engine.share(len(new), WINDOW, self.options.workers)
+        positions = {self._job(dump, key, share): 0 for dump, key in new}
         total = sum(dump.size for dump in dumps)
         done = total - sum(dump.size for dump, _ in new)
 
@@ -69,9 +66,9 @@ class Ingest:
             progress("ingest", done + sum(positions.values()), total)
 
         progress("ingest", done, total)
-        self.engine.run_jobs(read.work, list(positions), watch, at_once)
+        self.engine.run_jobs(read.work, list(positions), watch, share.at_once)
 
-    def _job(self, dump: Dump, key: dict[str, Any], at_once: int) -> str:
+    def _job(self, dump: Dump, key: dict[str, Any], share: Share) -> str:
         return read.ReadJob(
             path=str(dump.path.resolve()),
             kind=dump.kind,
@@ -79,8 +76,8 @@ class Ingest:
             key=key,
             tombstones=tuple(sorted(self.forgotten.tombstones)),
             allow_truncated=self.options.allow_truncated,
-            memory=divided_size(self.options.memory, at_once),
-            at_once=at_once,
+            memory=share.memory,
+            threads=share.threads,
             scratch=str(self.checkpoints.scratch.resolve()),
         ).text()
 
@@ -95,14 +92,3 @@ class Ingest:
             "truncated": self.options.allow_truncated,
             "forget": self.forgotten.key,
         }
-
-
-def workers_here(memory: str) -> int:
-    """Return how many dumps to read at once: two, or one if a core or the memory for two decoders is missing.
-
-    Two dumps with one thread each take three quarters of the time of two threads for one dump.
-    """
-    size = size_in_bytes(memory)
-    room = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 0
-    enough = size >= SMALLEST_DIVIDED and room >= size + 2 * WINDOW + (1 << 30)
-    return 2 if enough and (os.cpu_count() or 1) > 1 else 1

@@ -6,10 +6,8 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from itertools import accumulate
 from pathlib import Path
@@ -49,7 +47,7 @@ class ReadJob:
     tombstones: tuple[str, ...]
     allow_truncated: bool
     memory: str
-    at_once: int
+    threads: int
     scratch: str
 
     def text(self) -> str:
@@ -62,7 +60,7 @@ def work(job: str, watch: Watch = ignore) -> None:
     folder = Path(task.folder)
     temporary = start_step(folder)
     Path(task.scratch).mkdir(parents=True, exist_ok=True)
-    with closing(connect(task.memory, Path(task.scratch), read_threads(task.at_once))) as connection:
+    with closing(connect(task.memory, Path(task.scratch), task.threads)) as connection:
         _Reading(task, connection, job, watch).run(temporary)
     finish_step(temporary, folder, task.key)
 
@@ -81,43 +79,20 @@ class _Reading:
         self.watch = watch
 
     def run(self, folder: Path) -> None:
-        with open_lines(self.dump.path) as lines:
-            parts = []
-            for number, spool in enumerate(self._parts(lines)):
-                parts.append(self._write(spool, folder / ROWS.replace("*", f"{number:05}")))
+        parts: list[int] = []
+        room = PART + 2 * OBJECT_SIZE + BLOCK
+        with open_lines(self.dump.path) as lines, closing(Spool(Path(self.task.scratch), room)) as spool:
+            while not lines.ended:
+                lines.fill(spool, PART)
+                parts.append(self._write(spool, folder / ROWS.replace("*", f"{len(parts):05}")))
                 self.watch(self.job, lines.position)
-            damage = lines.decoder.damage()
+            damage = lines.decoder.damage
         if damage and not self.task.allow_truncated:
             raise DataError(
                 f"{self.dump.path}: truncated or damaged ({damage}): download it again, or use the whole "
                 f"lines before the damage with --allow-truncated"
             )
         write_json(folder / UNIT, self._counts(lines, row_files(folder), parts, damage))
-
-    def _parts(self, lines: Lines) -> Iterator[Spool]:
-        """Yield the parts of a dump as files; the next one is decompressed while one is parsed."""
-        with self._spools() as spools, ThreadPoolExecutor(1) as ahead:
-            number, filling = 0, ahead.submit(lines.fill, spools[0], PART)
-            while True:
-                filling.result()
-                spool, ended = spools[number % 2], lines.ended
-                number += 1
-                if not ended:
-                    filling = ahead.submit(lines.fill, spools[number % 2], PART)
-                yield spool
-                if ended:
-                    return
-
-    @contextmanager
-    def _spools(self) -> Iterator[Sequence[Spool]]:
-        room = PART + 2 * OBJECT_SIZE + BLOCK
-        spools: list[Spool] = []
-        try:
-            spools += [Spool(Path(self.task.scratch), room) for _ in range(2)]
-            yield spools
-        finally:
-            for spool in spools:
-                spool.close()
 
     def _write(self, spool: Spool, target: Path) -> int:
         query = comments_query if self.dump.kind == "comments" else posts_query
@@ -174,11 +149,6 @@ class _Reading:
                 f"with --allow-truncated"
             )
         return cut
-
-
-def read_threads(at_once: int) -> int:
-    """Return the threads of DuckDB on this machine for each of several dumps that are read at once."""
-    return max(1, (os.cpu_count() or 1) // at_once)
 
 
 def _readable_error(dump: Dump, error: duckdb.Error, out: Path) -> DataError:
