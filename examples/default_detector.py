@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from everyday_lines import PAIRS, SOURCE, everyday_lines, everyday_pairs, plain_lines
+from everyday_lines import PAIRS, SOURCE, everyday_lines, everyday_pairs, lines_alone, plain_lines
 
 from deadpan.datasets import read_dataset
 from deadpan.detect.detector import DEFAULT_FOLDER, Detector
@@ -70,7 +70,7 @@ def corpora(data_dir: Path, everything: bool = False) -> dict[str, list[Example]
             earlier = [example for each in found.values() for example in each]
             examples = list(without_duplicates(examples, earlier).examples)
         found[name] = examples
-    found[SOURCE] = [*lines(), *everyday_lines(more=True), *plain_lines()]
+    found[SOURCE] = [*lines(), *everyday_lines(more=True), *plain_lines(), *lines_alone()]
     found[PAIRS] = everyday_pairs()
     return found
 

@@ -17,8 +17,8 @@ FOLDER = Path(__file__).with_name("everyday")
 SOURCE = "everyday-lines"
 PAIRS = "everyday-pairs"
 LANGUAGES = ("en", "ko", "ar")
-WRITTEN = ("", "later_")
-"""Beginnings of the names of files with pairs: the first ones, and those that were written later."""
+WRITTEN = ("", "later_", "more_")
+"""Beginnings of the names of files with pairs, in the order in which they were written."""
 SHARE = {"en": 0.18, "ko": 0.6, "ar": 0.6}
 """Share of all combinations of event and frame that become a line."""
 
@@ -57,9 +57,7 @@ def _lines(language: str, more: bool) -> Iterator[Example]:
             yield _line(language, number, text, text, label)
 
 
-def everyday_pairs(
-    languages: Sequence[str] = ("en", "ko"), written: Sequence[str] = WRITTEN
-) -> list[Example]:
+def everyday_pairs(languages: Sequence[str] = LANGUAGES, written: Sequence[str] = WRITTEN) -> list[Example]:
     """Return the pairs of everyday/*.tsv, each a sequence of a sarcastic and a sincere example.
 
     In pairs_*.tsv two answers follow the same turns (separated by " / "), or none; in same_*.tsv one answer
@@ -84,8 +82,19 @@ def plain_lines() -> list[Example]:
     ]
 
 
+def lines_alone(languages: Sequence[str] = LANGUAGES) -> list[Example]:
+    """Return lines that stand alone: sarcastic ones, and sincere ones with as much feeling in them."""
+    return [
+        _line(language, 200_000 + number, text, text, label == "sarcastic")
+        for language in languages
+        for number, (label, text) in enumerate(_table(f"more_alone_{language}.tsv"))
+    ]
+
+
 def _table(name: str) -> list[list[str]]:
-    rows = (FOLDER / name).read_text(encoding="utf-8").splitlines()[1:]
+    """Return the rows of a file below its header; not every language has a file of every kind."""
+    path = FOLDER / name
+    rows = path.read_text(encoding="utf-8").splitlines()[1:] if path.is_file() else []
     return [row.split("\t") for row in rows]
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 from default_detector import evened
-from everyday_lines import SOURCE, everyday_lines, everyday_pairs, plain_lines
+from everyday_lines import SOURCE, everyday_lines, everyday_pairs, lines_alone, plain_lines
 
 from deadpan.datasets import read_dataset
 from deadpan.detect.detector import Detector
@@ -44,6 +44,10 @@ KEEP = 30_000
 """n-grams of each kind that `linear` keeps."""
 FRAMED = 900
 """Everyday lines made from frames that are trained on: they are many and alike."""
+NEW = ("more_",)
+"""Beginning of the names of the files with pairs that no earlier student knew."""
+REHEARSED = 1_200
+"""Earlier examples that are trained on again when a student is trained further, so that it forgets little."""
 PREVALENCE, COVERAGE, CALM = 0.5, 0.7, 0.92
 
 
@@ -65,11 +69,22 @@ def parts(data_dir: Path) -> tuple[list[Example], list[Example]]:
     lines = [e for e in everyday_lines(more=True) if e.language == "en" and e.response.text not in known]
     second = folds([*lines, *everyday_pairs(("en",), ("",))], 5, seed=0, by_source=True)[0]
     third = folds([*everyday_pairs(("en",), ("later_",)), *plain_lines()], 5, seed=0, by_source=True)[0]
-    train = [e for fold in (first, second, third) for e in fold.train]
+    more = [*everyday_pairs(("en",), NEW), *lines_alone(("en",))]
+    fourth = folds(more, 5, seed=0, by_source=True)[0]
+    train = [e for fold in (first, second, third, fourth) for e in fold.train]
     framed = sample([e for e in first.train if e.source == SOURCE], FRAMED, seed=0, key=lambda e: e.id)
     left_out = {e.id for e in first.train if e.source == SOURCE} - {e.id for e in framed}
     train = [e for e in train if e.id not in left_out]
-    return train, [e for fold in (first, second, third) for e in fold.test]
+    return train, [e for fold in (first, second, third, fourth) for e in fold.test]
+
+
+def further(train: Sequence[Example]) -> list[Example]:
+    """Return what is new since the earlier student, and a sample of what it knows; pairs stay whole."""
+    new = {e.id for e in (*everyday_pairs(("en",), NEW), *lines_alone(("en",)))}
+    known = [e for e in train if e.id not in new]
+    return [e for e in train if e.id in new] + sample(
+        known, REHEARSED, seed=0, key=lambda e: e.sequence or e.id
+    )
 
 
 def _some(examples: Sequence[Example], count: int) -> list[Example]:
@@ -187,8 +202,9 @@ def main() -> None:
     train, held_out = parts(options.data_dir)
     work = options.out.with_name(options.out.name + "-work")
     if not (work / "encoder" / "manifest.json").is_file():
-        detector = Detector("transformer", **SETTINGS, start=options.start, checkpoint=str(work))
-        detector.fit(train).save(work / "encoder")
+        start = str(Path(options.start) / "1-transformer") if options.start else ""
+        detector = Detector("transformer", **SETTINGS, start=start, checkpoint=str(work))
+        detector.fit(further(train) if options.start else train).save(work / "encoder")
     encoder = Detector.load(work / "encoder")
     said = work / "held-out.jsonl"
     if not said.is_file():
