@@ -7,8 +7,6 @@ from math import comb, prod
 
 import pytest
 
-from bench_items import off_by, right, run_scripted, says, small_set
-from deadpan.bench.scores.difficulty import ItemReport, item_facts
 from deadpan.bench.scores.separation import benjamini_hochberg, exact_p
 
 
@@ -35,20 +33,3 @@ def test_unequal_numbers_of_runs_and_many_models():
 def test_the_false_discovery_rate_is_that_of_benjamini_and_hochberg():
     assert benjamini_hochberg([0.01, 0.04, 0.03, 0.5]) == pytest.approx([0.04, 0.16 / 3, 0.16 / 3, 0.5])
     assert benjamini_hochberg([]) == []
-
-
-def test_one_different_answer_does_not_separate_models(tmp_path):
-    items = small_set(12)
-
-    def once(posed, limit, before):
-        wrong = posed.run == 1 and posed.item.id == "i0-0"
-        return says((posed.item.answer + wrong) % 6, posed)
-
-    same = [run_scripted(tmp_path, "openai/a", right, items, runs=5)]
-    facts = item_facts([*same, run_scripted(tmp_path, "openai/b", once, items, runs=5)])
-    assert [each.state for each in facts if each.item == "i0-0"] == ["unclear"]
-    assert not any(each.separates for each in facts)
-    facts = item_facts([*same, run_scripted(tmp_path, "openai/c", off_by(1), items, runs=5)])
-    assert all(each.separates and each.state == "separates" for each in facts)
-    assert ItemReport(tuple(facts)).as_dict()["separating"] == 24
-    assert "24 items separate" in str(ItemReport(tuple(facts)))

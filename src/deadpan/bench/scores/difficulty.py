@@ -35,9 +35,9 @@ class ItemFacts:
     state: str
     tempting: str
     """The most frequent wrong letter; empty if there is none."""
-    p: float = 1.0
+    p: float
     """The exact p-value of no difference between the models on this item."""
-    p_adjusted: float = 1.0
+    p_adjusted: float
     """The p-value after the correction of Benjamini and Hochberg over all items."""
 
     @property

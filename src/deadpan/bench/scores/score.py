@@ -94,12 +94,12 @@ class RunScores:
     returned: tuple[str, ...]
     dates: tuple[str, str]
     prompt: str
-    in_form: float | None = None
-    output_tokens: int = 0
-    reasoning_tokens: int = 0
+    in_form: float | None
+    output_tokens: int
+    reasoning_tokens: int
     """The part of the output tokens that was reasoning."""
-    chance: float = CHANCE
-    shuffle_consistency: Interval | None = None
+    chance: float
+    shuffle_consistency: Interval | None
     """The share of items with the same option in every order it was shown in; None if there was one order."""
 
     @property
