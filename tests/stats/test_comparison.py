@@ -140,6 +140,10 @@ def test_what_cannot_be_compared_says_why() -> None:
     }
     (row,) = compare_predictions(one_class, said, metric="balanced_accuracy")
     assert row.difference.why == "only one class in the truth" and row.p is None
+    scored = [Prediction(e.id, e.label, 0.5) for e in data]
+    for order in ({"a": scored, "b": two["b"]}, {"a": two["a"], "b": scored}):
+        (row,) = compare_predictions(data, order, metric="brier")
+        assert row.difference.why == "no prediction has a score"
     (row,) = compare_predictions(examples(4, group_size=4), two)
     assert (row.difference.value, row.difference.low, row.p) == (1.0, None, None)
     with pytest.raises(ConfigError, match="did you mean 'accuracy'"):

@@ -55,6 +55,53 @@ def test_a_score_that_may_be_chance_has_no_share():
 def test_chance_and_bad_input():
     rng = np.random.default_rng(0)
     truth = rng.random(500) < 0.5
-    assert explained_share(truth, np.zeros(500), rng.random(500), resamples=10).share.value is None
+    found = explained_share(truth, np.zeros(500), rng.random(500), resamples=10)
+    assert (found.share.value, found.share.why) == (None, "the detector is at chance")
     with pytest.raises(DataError, match="both labels"):
         explained_share(np.ones(5, bool), np.zeros(5), np.zeros(5))
+
+
+def within_by_pairs(truth, detector, shortcut, strata: int) -> float:
+    """The AUC over pairs of one stratum, each pair and each stratum looked up by itself."""
+    low, high = min(shortcut), max(shortcut)
+
+    def stratum(value: float) -> tuple[int, int]:
+        rank = sum(other < value for other in shortcut) + sum(other == value for other in shortcut) / 2
+        step = 19 if value == high else int((value - low) / ((high - low) / 20))
+        return int(rank / len(shortcut) * strata), step
+
+    placed = {value: stratum(value) for value in set(shortcut)}
+    codes = np.array([50 * size + step for size, step in (placed[value] for value in shortcut)])
+    together = codes[truth][:, None] == codes[~truth]
+    more = np.sign(detector[truth][:, None] - detector[~truth])
+    return float((more[together] + 1).mean() / 2)
+
+
+@pytest.mark.parametrize(("n", "strata"), [(150, 5), (420, 7), (3120, 50)])
+def test_strata_are_of_equal_size_and_end_at_twentieths_of_the_range(n, strata):
+    """Sixty examples each, from 5 to 50 strata; values far off at both ends and many that are equal."""
+    rng = np.random.default_rng(n)
+    truth = np.arange(n) % 2 == 0
+    shortcut = np.round(3 + 0.1 * rng.normal(size=n) + 0.05 * truth, 2)
+    shortcut[:4], shortcut[4:8] = 2.0, 4.0
+    detector = np.round(shortcut + rng.normal(size=n) + truth, 1)
+    found = explained_share(truth, detector, shortcut, resamples=1)
+    assert found.within == pytest.approx(within_by_pairs(truth, detector, shortcut.tolist(), strata))
+
+
+def test_a_detector_at_chance_is_still_scored_within_strata():
+    truth = np.tile([True, False], 30)
+    site = np.repeat([0.0, 1.0, 2.0], 20)
+    found = explained_share(truth, np.where(site == 0, truth, ~truth), site, resamples=1)
+    assert (found.within, found.share.why) == (pytest.approx(1 / 3), "the detector is at chance")
+    found = explained_share(truth, np.zeros(60), truth.astype(float), resamples=1)
+    assert (found.within, found.shortcut) == (0.5, 1.0)
+
+
+def test_resamples_of_one_label_are_left_out_if_they_are_few():
+    """Of four and three examples, 2.2 % of resamples have one label only; 2.5 % may, and 2 % may not."""
+    truth = np.arange(7) % 2 == 0
+    found = explained_share(truth, truth.astype(float), np.zeros(7), resamples=2000)
+    assert found.share.value == 0.0 and "of 2000 resamples undefined" in found.share.why
+    strict = explained_share(truth, truth.astype(float), np.zeros(7), resamples=2000, level=0.96)
+    assert strict.share.value is None

@@ -239,8 +239,8 @@ def compare_predictions(
     pairs = list(combinations(systems, 2))
     differences = [_compare(outcomes[a], outcomes[b], metric, seed, level, resamples) for a, b in pairs]
     tests = [_mcnemar_of(outcomes[a], outcomes[b]) for a, b in pairs]
-    defined = [at for at, difference in enumerate(differences) if difference.p is not None]
-    adjusted = dict(zip(defined, holm([differences[at].p or 0.0 for at in defined]), strict=True))
+    defined = {at: difference.p for at, difference in enumerate(differences) if difference.p is not None}
+    adjusted = dict(zip(defined, holm(list(defined.values())), strict=True))
     mcnemar_adjusted = holm([test.p for test in tests])
     return Comparisons(
         tuple(

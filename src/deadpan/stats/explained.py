@@ -107,10 +107,10 @@ def _strata(shortcut: FloatArray, strata: int) -> IntArray:
     """
     values, place, counts = np.unique(shortcut, return_inverse=True, return_counts=True)
     middle = np.cumsum(counts) - counts / 2
-    by_size = np.minimum((middle / len(shortcut) * strata).astype(np.int64), strata - 1)
+    by_size = (middle / len(shortcut) * strata).astype(np.int64)
     width = max(float(values[-1] - values[0]), 1e-12) / STEPS
     by_score = np.minimum(((values - values[0]) / width).astype(np.int64), STEPS - 1)
-    of_value: IntArray = by_size * STEPS + by_score
+    of_value: IntArray = by_size + by_score  # neither falls as values rise, so a sum stands for one pair
     return of_value[place]
 
 
