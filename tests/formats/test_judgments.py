@@ -45,7 +45,9 @@ def test_two_different_answers_of_one_rater_are_refused(tmp_path: Path, text: st
 
 def test_a_repeated_or_empty_second_answer_changes_nothing(tmp_path: Path) -> None:
     (tmp_path / "j.csv").write_text("item,rater,label\na,x,\na,x,yes\na,x,yes\na,x,\n")
-    ratings = ratings_from_judgments(read_judgments(tmp_path / "j.csv"))
+    found = read_judgments(tmp_path / "j.csv")
+    assert [(judgment.answer, judgment.seconds) for judgment in found] == [("", 0.0), ("yes", 0.0)]
+    ratings = ratings_from_judgments(found)
     assert (ratings.categories, ratings.codes.tolist()) == (("yes",), [[0]])
 
 
@@ -60,6 +62,24 @@ def test_exports_of_the_studio_keep_their_times(tmp_path: Path) -> None:
     for name in ("j.jsonl", "j.parquet"):
         write_records(tmp_path / name, rows, Judgment)
         assert read_judgments(tmp_path / name) == rows
+    write_records(tmp_path / "none.parquet", [], Judgment)
+    assert read_judgments(tmp_path / "none.parquet") == []
+
+
+@pytest.mark.parametrize("time", ["", ',"created_at":"2026-01-01T00:00:00Z"'])
+def test_json_lines_of_other_tools_are_tables(tmp_path: Path, time: str) -> None:
+    (tmp_path / "j.jsonl").write_text(f'{{"item_id":"a","annotator":"x","answer":"yes"{time}}}\n')
+    [found] = read_judgments(tmp_path / "j.jsonl")
+    assert (found.item_id, found.annotator, found.answer, found.question) == ("a", "x", "yes", "")
+
+
+def test_from_five_rows_on_a_column_without_a_repeated_answer_is_texts(tmp_path: Path) -> None:
+    rows = [f"{n},Text number {n}.,{'yes' if n % 2 else 'no'},yes" for n in range(5)]
+    (tmp_path / "j.csv").write_text("id,text,ann,bob\n" + "\n".join(rows) + "\n")
+    with pytest.raises(DataError, match="the column 'text' holds no answers"):
+        read_judgments(tmp_path / "j.csv")
+    (tmp_path / "j.csv").write_text("id,text,ann,bob\n" + "\n".join(rows[:4]) + "\n")
+    assert len(read_judgments(tmp_path / "j.csv")) == 12
 
 
 @pytest.mark.parametrize(

@@ -103,3 +103,30 @@ def test_ratings_show_their_counts() -> None:
     assert "Krippendorff's alpha" in str(found) and "<table>" in found._repr_html_()
     assert set(found.as_dict()) == {"raw", "cohen", "fleiss", "alpha", "ac1"}
     assert "1 annotators" not in repr(ag.dawid_skene(made)) and "2 labels" in str(ag.dawid_skene(made))
+
+
+def test_answers_are_counted_by_category() -> None:
+    made = ag.ratings_from_matrix([["yes", "no", "yes"], ["yes", None, None], ["no", "no", "no"]])
+    assert (made.categories, made.ordered) == (("no", "yes"), False)
+    assert made.codes.tolist() == [[1, 0, 1], [1, -1, -1], [0, 0, 0]]
+    assert made.as_dict()["answers"] == {"no": 4, "yes": 3}
+    assert made.summary().tables[0].rows == (("no", 4), ("yes", 3))
+    assert ag.ratings_from_matrix([]).raters == ()
+
+
+def test_numbers_and_given_categories_are_in_order() -> None:
+    numbers = ag.ratings_from_matrix([[10, 9.5], [10, 10]])
+    assert (numbers.categories, numbers.ordered) == (("9.5", "10"), True)
+    assert numbers.numbers().tolist() == [9.5, 10.0]
+    assert ag.ratings_from_matrix([["high", "low"]], categories=["low", "high"]).ordered
+    mixed = ag.ratings_from_matrix([[10, "many"]])
+    assert not mixed.ordered
+    with pytest.raises(ConfigError, match="'many' is not a number"):
+        mixed.numbers()
+    with pytest.raises(ConfigError, match="categories must be names: got 3"):
+        ag.ratings_from_judgments([judgment("i", "ann", "3")], categories=["1", 3])  # type: ignore[list-item]
+
+
+def test_a_series_of_rows_is_a_matrix() -> None:
+    rows = pd.Series([["yes", "no"], ["no", "no"]])
+    assert ag.as_ratings(rows).codes.tolist() == [[1, 0], [0, 0]]

@@ -4,6 +4,7 @@ per column."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -64,7 +65,7 @@ def _is_ours(path: Path) -> bool:
     if path.suffix not in (".jsonl", ".parquet"):
         return False
     first = next(read_table(path, Tally(), _CURE), None)
-    return first is None or {"item_id", "annotator", "answer", "created_at"} <= set(first.fields)
+    return first is None or {field.name for field in fields(Judgment)} <= set(first.fields)
 
 
 def _single(path: Path, judgments: Iterable[tuple[TableRow, Judgment]]) -> Iterator[Judgment]:
