@@ -151,3 +151,13 @@ def test_a_part_of_the_published_pairs_is_not_the_whole_track(tmp_path, monkeypa
     assert "A part of a set is on no leaderboard" in str(result)
     whole = run_organic(pairs(), "baseline/first", out=tmp_path / "whole")
     assert whole.scores[0].whole_set and whole.runs[0].plan.set_hash == result.runs[0].plan.set_hash
+
+
+def test_fewer_pairs_than_a_corpus_has_are_a_part_of_the_track(tmp_path):
+    some = run_organic(pairs(30), ["baseline/random"], out=tmp_path / "some", pairs=10)
+    everything = run_organic(pairs(30), ["baseline/random"], out=tmp_path / "all")
+    assert [(result.scores[0].whole_set, result.scores[0].n) for result in (some, everything)] == [
+        (False, 10),
+        (True, 30),
+    ]
+    assert some.scores[0].set_hash == everything.scores[0].set_hash

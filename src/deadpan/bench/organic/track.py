@@ -28,6 +28,9 @@ QUESTION = "Two people replied to this. Which reply did its author mean sarcasti
 WORDS = (4, 40)
 """Fewest and most words of a reply: shorter ones say too little, longer ones are long to read."""
 
+PAIRS = 400
+"""Pairs of the track, unless a corpus of one's own has fewer or more are wanted."""
+
 DIGITS = 16
 Pair = tuple[Example, Example]
 
@@ -37,7 +40,7 @@ def organic_set(examples: Iterable[Example], *, pairs: int | None = None, seed: 
 
     Where the examples hold SARC's published pairs, those of the package are asked, so that scores can be
     compared; a text that differs from the package's hash is an error. Of another corpus `pairs` are drawn at
-    random (400 by default). A pair is one sarcastic and one sincere response with the same `sequence`.
+    random (`PAIRS` by default). A pair is one sarcastic and one sincere response with the same `sequence`.
     """
     found = usable_pairs(check_examples(examples))
     if not found:
@@ -48,7 +51,7 @@ def organic_set(examples: Iterable[Example], *, pairs: int | None = None, seed: 
     chosen = _published(found)
     name = NAME if chosen else f"{NAME}-own"
     if not chosen:
-        wanted = check_whole(400 if pairs is None else pairs, "the number of pairs", 1)
+        wanted = check_whole(PAIRS if pairs is None else pairs, "the number of pairs", 1)
         chosen = sample(found, wanted, seed=seed, key=lambda pair: pair[0].id)
     elif pairs is not None:
         chosen = chosen[: check_whole(pairs, "the number of pairs", 1)]
@@ -73,8 +76,8 @@ def run_organic(
     """
     rows = check_examples(examples)
     items, limit = organic_set(rows, pairs=pairs, seed=seed), None
-    if items.name == NAME and pairs is not None:
-        items, limit = organic_set(rows), pairs  # some of the published pairs are a part of the track
+    if pairs is not None and (items.name == NAME or pairs < PAIRS):
+        items, limit = organic_set(rows, seed=seed), pairs  # fewer pairs than the track has are a part of it
     check_mapping(given := detectors or {}, "detectors", "pass a name and a detector each")
     chosen = detector_answers(items, given)
     names = [models] if isinstance(models, str) else check_names(models or [], "models")
