@@ -159,6 +159,13 @@ def test_a_folder_of_runs_of_deadpan_bench(tmp_path):
     ]
 
 
+def test_a_run_with_reasoning_is_another_system_than_the_direct_run(tmp_path):
+    bench_run(tmp_path / "runs" / "direct", "m", [("p1", 1, True, "")])
+    reasoned = bench_run(tmp_path / "runs" / "reasoned", "m", [("p1", 1, False, "")])
+    (reasoned / "run.json").write_text('{"prompt": "reasoned/1"}')
+    assert [log.system for log in read_logs(tmp_path / "runs")] == ["m", "m+reasoning"]
+
+
 def test_runs_of_deadpan_bench(tmp_path):
     answers = [("a1", 1, True, ""), ("a1", 2, False, ""), ("b1", 1, False, "timeout")]
     [log] = read_logs(bench_run(tmp_path / "run", "m", answers))

@@ -9,8 +9,9 @@ from deadpan.drops import Tally
 from deadpan.errors import ConfigError, DataError
 from deadpan.formats.rows import json_lines
 from deadpan.logs.log import LogOptions, ScoredItem, ScoreLog, averaged
+from deadpan.storage import read_json
 
-ROWS = "rows.jsonl"
+PLAN, ROWS = "run.json", "rows.jsonl"
 METRIC = "correct"
 _KEYS = {name: (name,) for name in ("model", "item", "family", "set_hash", "correct", "error")}
 _CURE = "give a folder of deadpan bench run"
@@ -36,21 +37,29 @@ def _runs(path: Path) -> list[Path]:
 
 
 def _is_run(path: Path) -> bool:
-    return (path / "run.json").is_file() and (path / ROWS).is_file()
+    return (path / PLAN).is_file() and (path / ROWS).is_file()
 
 
 def _read_run(path: Path, options: LogOptions) -> list[ScoreLog]:
     found: dict[str, list[ScoredItem]] = {}
+    reasoned = _reasoned(path)
     for model, row in _rows(path):
-        found.setdefault(model, []).append(row)
+        found.setdefault(model + reasoned, []).append(row)
     notes = (f"{path}: clusters are families of items; --cluster is for other logs",)
-    files = (path / "run.json", path / ROWS)
+    files = (path / PLAN, path / ROWS)
     return [
         ScoreLog(
             model, METRIC, averaged(rows, path), path, (METRIC,), notes if options.cluster else (), files
         )
         for model, rows in found.items()
     ]
+
+
+def _reasoned(path: Path) -> str:
+    """Return what tells a run with reasoning from the direct one of the same model, as on a leaderboard."""
+    plan = read_json(path / PLAN)
+    prompt = plan.get("prompt") if isinstance(plan, dict) else None
+    return "+reasoning" if str(prompt).startswith("reasoned") else ""
 
 
 def _rows(path: Path) -> Iterator[tuple[str, ScoredItem]]:
