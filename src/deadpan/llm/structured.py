@@ -31,6 +31,15 @@ def structure(schema: Mapping[str, Any] | None, choices: Sequence[str], embedded
     return {"response_format": {"type": "json_schema", "json_schema": named}}
 
 
+def explained(lead: str, choices: Sequence[str], most: int) -> dict[str, Any]:
+    """Return the fields that make the embedded server explain itself, then write `lead` and one choice.
+
+    The explanation has up to `most` characters, since a small model may never come to an end by itself.
+    """
+    said = " | ".join(json.dumps(choice, ensure_ascii=False) for choice in choices)
+    return {"grammar": f"root ::= [^\\x00]{{1,{most}}} {json.dumps(lead, ensure_ascii=False)} ({said})"}
+
+
 def one_token(choices: Sequence[str]) -> bool:
     """Return whether every choice is one ASCII character, and so one token."""
     return bool(choices) and all(len(choice) == 1 and choice.isascii() for choice in choices)

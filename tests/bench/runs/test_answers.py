@@ -543,6 +543,8 @@ def test_the_asked_form_is_one_line_and_nothing_else(text, kept):
 def test_the_asked_form_of_constrained_decoding_is_a_letter():
     assert kept_form("B", constrained=True)
     assert not kept_form("Final Answer: B", constrained=True)
+    assert kept_form("She is annoyed.\nFinal Answer: B", constrained=True, reasoned=True)
+    assert not kept_form("B", constrained=True, reasoned=True)
 
 
 def test_a_letter_means_the_option_that_was_shown_there():

@@ -346,3 +346,9 @@ def test_the_journal_of_a_private_run_is_for_its_owner(tmp_path):
     run = go(Scripted(right), tmp_path, job(small_set(visibility="private")))
     assert (run.path / JOURNAL).stat().st_mode & 0o077 == 0
     assert run.path.stat().st_mode & 0o077 == 0, "its rows hold answers too"
+
+
+def test_two_models_with_one_folder_are_refused_before_anything_is_asked(tmp_path):
+    with pytest.raises(ConfigError, match="openai/m and openai-m would both be stored in"):
+        run_models(["openai/m", "openai-m"], job(SET), tmp_path / "runs")
+    assert not (tmp_path / "runs").exists()

@@ -8,11 +8,11 @@ import pytest
 
 from bench_items import FAST, Scripted, job, right, small_set
 from deadpan.bench.api import run_bench
-from deadpan.bench.items.prompts import EXPLAIN
+from deadpan.bench.items.prompts import EXPLAIN, REASONED
 from deadpan.bench.runs.asking import GivenAnswer
 from deadpan.bench.runs.folder import PLAN, read_run
 from deadpan.bench.runs.providers import Sampling
-from deadpan.bench.runs.run import run_models
+from deadpan.bench.runs.run import call_settings, run_models
 from deadpan.errors import ConfigError
 
 SET = small_set(2)
@@ -39,6 +39,17 @@ def test_embedded_models_are_constrained_by_default_and_others_on_request():
     assert not job(SET, constrain=False).constrained("embedded/smollm2-135m")
     assert not job(SET, constrain=True, prompt=EXPLAIN).constrained(MODEL)
     assert not job(SET, constrain=True).constrained("baseline/random")
+
+
+def test_an_embedded_model_that_reasons_first_can_only_end_with_a_letter():
+    work = job(SET, prompt=REASONED)
+    assert work.constrained("embedded/smollm2-135m")
+    assert not work.constrained(MODEL) and not job(SET, prompt=REASONED, constrain=True).constrained(MODEL)
+    assert not job(SET, prompt=REASONED, constrain=False).constrained("embedded/smollm2-135m")
+    asked = call_settings(work, work.plan("embedded/smollm2-135m"))
+    assert asked.choices == () and asked.stop == ()
+    assert asked.extra["grammar"].endswith(r'"\nFinal Answer: " ("A" | "B" | "C" | "D" | "E" | "F")')
+    assert "grammar" not in call_settings(work, work.plan(MODEL)).extra
 
 
 def run(out, answer, **changes):

@@ -56,9 +56,9 @@ def kept_form(text: str, constrained: bool = False, reasoned: bool = False) -> b
     """Return whether a reply has exactly the form that was asked for.
 
     That is one line `Final Answer: X`, the last of several if the model was asked to reason first, or a
-    single letter if the decoding was constrained to letters.
+    single letter if the decoding was constrained to letters and nothing else.
     """
-    if constrained:
+    if constrained and not reasoned:
         return unwrap(text, LETTERS) in tuple(LETTERS)
     said = _without_reasoning(text).strip()
     return bool(phrases.ASKED_FORM.fullmatch(said.rpartition("\n")[2] if reasoned else said))

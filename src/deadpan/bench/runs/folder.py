@@ -44,7 +44,7 @@ class RunPlan:
     expected: int | None = None
     """The number of rows, where not every item is answered in every run (people)."""
     constrained: bool = False
-    """True if the decoding was constrained to a letter."""
+    """True if the decoding was constrained to a letter, after an explanation if one was asked for."""
 
     @property
     def total(self) -> int:

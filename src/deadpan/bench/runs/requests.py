@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from deadpan.llm import LLMSettings, Message
 from deadpan.llm.messages import request_seed
-from deadpan.llm.structured import one_token, structure
+from deadpan.llm.structured import explained, one_token, structure
 
 if TYPE_CHECKING:
     from inspect_ai.model import GenerateConfig, ResponseSchema
+
+
+LAST_LINE = "\nFinal Answer: "
+LONGEST_EXPLANATION = 500
+"""Characters: the prompt asks for two or three sentences."""
+
+
+def explained_letter(letters: Sequence[str]) -> dict[str, Any]:
+    """Return the form that the reasoned prompt asks for, as a grammar of the embedded server."""
+    return explained(LAST_LINE, letters, LONGEST_EXPLANATION)
 
 
 def request_config(settings: LLMSettings, messages: Sequence[Message], replicate: int) -> GenerateConfig:

@@ -26,6 +26,7 @@ from deadpan.bench.runs.journal import (
     read_calls,
 )
 from deadpan.bench.runs.providers import connect, is_local, price_of
+from deadpan.bench.runs.requests import explained_letter
 from deadpan.bench.runs.rows import AnswerRow
 from deadpan.bench.runs.settings import RunSettings
 from deadpan.bench.runs.state import RunState, Watch
@@ -79,6 +80,7 @@ def run_models(
         raise DataError(f"{out}: is a file: choose another --out")
     asked = [settings.plan(model) for model in models]
     plans = [(Path(out) / slug(plan.system), plan) for plan in asked]
+    check_folders(plans)
     for folder, plan in plans:
         call_settings(settings, plan)
         check_resumable(folder, plan)
@@ -99,6 +101,16 @@ def run_models(
     if errors:
         raise errors[0]
     return finished
+
+
+def check_folders(plans: Sequence[tuple[Path, RunPlan]]) -> None:
+    """Raise for two models whose names give one folder, such as a/b and a-b."""
+    taken: dict[Path, str] = {}
+    for folder, plan in plans:
+        if (other := taken.setdefault(folder, plan.model)) != plan.model:
+            raise ConfigError(
+                f"{other} and {plan.model} would both be stored in {folder}: run one with another --out"
+            )
 
 
 def check_price(model: str, settings: RunSettings) -> None:
@@ -235,6 +247,9 @@ def call_settings(settings: RunSettings, plan: RunPlan) -> LLMSettings:
     """Return what is sent with every question; a value that no server accepts is an error."""
     sampling, model, local = settings.sampling, plan.model, is_local(plan.model)
     options = max((len(item.options) for item in settings.set.items), default=len(LETTERS))
+    letters = tuple(LETTERS[:options]) if plan.constrained else ()
+    reasoned = plan.prompt == REASONED
+    form = explained_letter(letters) if letters and reasoned else {}
     return LLMSettings(
         model=model,
         base_url=sampling.base_url,
@@ -242,10 +257,10 @@ def call_settings(settings: RunSettings, plan: RunPlan) -> LLMSettings:
         temperature=sampling.temperature,
         top_p=sampling.top_p,
         reasoning_effort=sampling.reasoning_effort,
-        extra=sampling.extra,
+        extra={**sampling.extra, **form},
         seed=sampling.seed * 1000 if local else None,
-        stop=("\n",) if local and plan.prompt != REASONED else (),
-        choices=tuple(LETTERS[:options]) if plan.constrained else (),
+        stop=("\n",) if local and not reasoned else (),
+        choices=() if reasoned else letters,
         timeout=sampling.timeout,
         retries=settings.retries,
         concurrency=sampling.concurrency,

@@ -66,7 +66,9 @@ class RunSettings:
 
     def limits(self, model: str) -> tuple[int, ...]:
         """Return the token limits to try in turn, up to the model's own maximum; a local model has one."""
-        first = max(self.max_tokens, LIMITS[1]) if self.prompt == REASONED else self.max_tokens
+        # A character of Korean may be several tokens of a small model.
+        least = LIMITS[2] if is_local(model) else LIMITS[1]
+        first = max(self.max_tokens, least) if self.prompt == REASONED else self.max_tokens
         if not self.escalate or is_local(model):
             return (first,)
         largest = None if self.sampling.base_url or model.startswith(PREFIX) else output_limit(model)
@@ -75,9 +77,13 @@ class RunSettings:
         return (first, *sorted(higher))
 
     def constrained(self, model: str) -> bool:
-        """Return whether the model can only write a letter: in the direct prompt, not for explanations."""
+        """Return whether the model can only write a letter: in the direct prompt, not for explanations.
+
+        An embedded model that reasons first can only end with a letter: it takes a grammar, others take JSON.
+        """
         wanted = is_local(model) if self.constrain is None else self.constrain
-        return wanted and self.prompt == ZERO_SHOT and not model.startswith(PREFIX)
+        letter = self.prompt == ZERO_SHOT or (self.prompt == REASONED and is_local(model))
+        return wanted and letter and not model.startswith(PREFIX)
 
     def to_ask(self) -> list[PosedItem]:
         """Return every item and run to ask."""

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 from deadpan.bench.items.item import LETTERS
 from deadpan.bench.items.prompts import REASONED, TEMPLATES, ZERO_SHOT
+from deadpan.bench.runs.requests import LONGEST_EXPLANATION
 from deadpan.bench.site.board import Board
 from deadpan.bench.site.document import document
 from deadpan.bench.site.item_pages import scene
+from deadpan.llm.settings import EMBEDDED_PREFIX
 from deadpan.page.markup import escape
 from deadpan.records import Item
 
@@ -67,11 +69,23 @@ def take_part(board: Board) -> str:
         "deadpan bench check-submission runs/PROVIDER-NAME\n"
     )
     return (
-        f"<h2>Run it and send it in</h2>{prompts}"
+        f"<h2>Run it and send it in</h2>{prompts}{_held_to_form(board)}"
         f'<pre tabindex="0">{escape(commands)}</pre>'
         "<p>A submission is the folder of one run with its manifest. The check compares the set’s hash and "
         "every item, key and row, and names the first fault. Add the folder to the others and write the "
         "board again with <code>deadpan bench site</code>.</p>"
+    )
+
+
+def _held_to_form(board: Board) -> str:
+    """Return how models on this machine answer, if there are any: it is part of what their rows measure."""
+    if not any(entry.scores.model.startswith(EMBEDDED_PREFIX) for entry in board.entries):
+        return ""
+    return (
+        "<p>Models that run on this machine are held to the form by a grammar, so that their rows measure "
+        "understanding and not form: one letter, or with reasoning up to "
+        f"{LONGEST_EXPLANATION} characters of explanation and then the line with the letter. The "
+        "<code>constrained</code> field of a run says so.</p>"
     )
 
 
