@@ -63,7 +63,7 @@ def test_numbers_and_booleans_are_labels_too(tmp_path: Path) -> None:
 
 
 def test_a_label_that_no_row_has_is_an_error_that_lists_the_labels(table: Path) -> None:
-    with pytest.raises(DataError, match=r"no row has the positive label 1: the labels are yes \(2\)"):
+    with pytest.raises(DataError, match=r"no row has the positive label '1': the labels are yes \(2\)"):
         read_dataset(table, positive="1", negative="no")
     assert read_dataset(table, positive=["yes", "oui"]).tally.changes == {"label_not_found.oui": 1}
 

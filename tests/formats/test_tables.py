@@ -7,6 +7,7 @@ import json
 import random
 from pathlib import Path
 
+import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -69,6 +70,34 @@ def test_an_encoding_that_is_not_read_is_named(tmp_path: Path) -> None:
     path.write_bytes(b"text,label\n" + "월요일,1\n".encode("cp949") * 2000 + b"\xb0\xa1 \xff\xb0\xa1,1\n")
     with pytest.raises(DataError, match=r"mine\.csv:2002: not UTF-8 or CP949 text \(illegal [a-z ]*\)"):
         list(read_table(path, Tally(), ""))
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_json_rows_have_the_keys_of_all_rows(tmp_path: Path, whole: bool) -> None:
+    rows = ['{"text": "a"}', '{"text": "b", "label": 1}']
+    path = tmp_path / "mine.json"
+    path.write_text(f"[{', '.join(rows)}]" if whole else "\n".join(rows))
+    found = [dict(row.fields) for row in read_table(path, Tally(), "")]
+    assert found == [{"text": "a", "label": None}, {"text": "b", "label": 1}]
+
+
+def test_columns_of_a_sheet_are_kept_though_unnamed_or_named_twice(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for cells in (["text", None, "label", "label", None], ["a", "note", 1, 0, None], ["b"]):
+        book.active.append(cells)
+    book.save(tmp_path / "mine.xlsx")
+    names = ("text", "column 2", "label", "label (4)")
+    found = [tuple(row.fields.items()) for row in read_table(tmp_path / "mine.xlsx", Tally(), "")]
+    assert found == [
+        tuple(zip(names, ("a", "note", 1, 0), strict=True)),
+        tuple(zip(names, ("b", None, None, None), strict=True)),
+    ]
+
+
+def test_the_first_of_two_columns_of_one_name_is_read(tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text("text,label,Label\na,1,0\n")
+    (row,) = read_table(tmp_path / "mine.csv", Tally(), "")
+    assert dict(row.fields) == {"text": "a", "label": "1", "label (3)": "0"}
 
 
 @pytest.mark.parametrize("seed", range(20))

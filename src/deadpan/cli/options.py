@@ -48,9 +48,9 @@ data_dir_option = click.option(
 
 _READING = joined(
     click.option("--column", "columns", multiple=True, metavar="FIELD=NAME",
-                 help="Table: the column that holds text, label, context, ..."),
-    click.option("--positive", multiple=True, metavar="VALUE", help="Table: a label that means sarcastic."),
-    click.option("--negative", multiple=True, metavar="VALUE", help="Table: a label that means sincere."),
+                 help="Table: the column that holds text, label, context, ...; repeatable."),
+    click.option("--positive", multiple=True, metavar="VALUE", help="Table: a sarcastic label; repeatable."),
+    click.option("--negative", multiple=True, metavar="VALUE", help="Table: a sincere label; repeatable."),
     click.option("--split", default="", metavar="NAME", help="Read this split only: train, dev or test."),
     click.option("--language", default="", metavar="CODE", help="Table: its language, such as en or ko."),
     data_dir_option,

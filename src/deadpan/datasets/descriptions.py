@@ -14,6 +14,7 @@ from deadpan.datasets.reading import Reading
 from deadpan.drops import Tally
 from deadpan.progress import Progress, silent
 from deadpan.results import Result
+from deadpan.text import plural
 
 if TYPE_CHECKING:
     from deadpan.page.summary import Summary
@@ -88,7 +89,7 @@ def _length_row(label: str, s: Spread) -> tuple[Cell, ...]:
 
 
 def _further(facts: Description) -> str:
-    parts = [f"{facts.vocabulary:,} distinct tokens", f"{facts.duplicates:,} duplicate texts"]
+    parts = [f"{facts.vocabulary:,} distinct tokens", plural(facts.duplicates, "duplicate text")]
     if facts.with_context:
         parts.append(f"{facts.mean_turns:.1f} turns of context on average, at most {facts.max_turns}")
     if facts.groups:

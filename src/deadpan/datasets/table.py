@@ -17,7 +17,7 @@ from deadpan.drops import Tally
 from deadpan.errors import ConfigError, DataError
 from deadpan.formats.labels import EVERYDAY, read_label
 from deadpan.formats.rows import TableRow
-from deadpan.formats.tables import SUFFIXES, holds_examples, read_table
+from deadpan.formats.tables import SUFFIXES, header_of, holds_examples, read_table
 from deadpan.records import Example, LabelKind, Turn
 from deadpan.storage import read_records
 
@@ -141,10 +141,13 @@ class TableReader(Reader):
         """Yield the rows of a file with the columns chosen from its first one."""
         rows = read_table(path, tally, self.cure, exact=exact)
         first = next(rows, None)
-        if first is not None:
-            chosen = self._chosen(path, first)
-            for row in chain([first], rows):
-                yield row, chosen
+        if first is None:
+            if header := header_of(path, self.cure):
+                self._chosen(path, TableRow(dict.fromkeys(header), 0, ""))
+            return
+        chosen = self._chosen(path, first)
+        for row in chain([first], rows):
+            yield row, chosen
 
     def _chosen(self, path: Path, row: TableRow) -> dict[str, str]:
         """Return field -> column; there must be a text."""
@@ -240,7 +243,10 @@ class TableReader(Reader):
             missing = sorted(asked - seen.keys())
             if asked and len(missing) == len(asked):
                 there = ", ".join(f"{value} ({n:,})" for value, n in seen.most_common(10)) or "none"
-                raise DataError(f"no row has the {word} label {', '.join(missing)}: the labels are {there}")
+                raise DataError(
+                    f"no row has the {word} label {', '.join(map(repr, missing))}: the labels are {there}; "
+                    f"--{word} takes one value, and may be repeated"
+                )
             for value in missing:
                 self.tally.change(f"label_not_found.{value}")
         known = dict.fromkeys(self.positive, True) | dict.fromkeys(self.negative, False)

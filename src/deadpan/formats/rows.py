@@ -193,7 +193,7 @@ def csv_rows(
         if not fields:
             continue
         if not names:
-            names = _unique(fields) if exact else header_names(path, start, fields, columns, cure)
+            names = unique_names(fields) if exact else header_names(path, start, fields, columns, cure)
             continue
         fields = _fitted(fields, len(names), pad=exact)
         if len(fields) != len(names):
@@ -215,7 +215,7 @@ def _fitted(fields: list[str], n: int, *, pad: bool) -> list[str]:
     return [*fields, *[""] * (n - len(fields))] if pad else fields
 
 
-def _unique(names: Sequence[str]) -> list[str]:
+def unique_names(names: Sequence[str]) -> list[str]:
     """Return the names of a header as they are, a repeated or empty one with its number behind it."""
     found: list[str] = []
     for place, name in enumerate(names, 1):
@@ -266,7 +266,7 @@ def header_names(path: Path, line: int, header: Sequence[str], columns: Columns,
             has = "".join(char if char.isprintable() else "\ufffd" for char in named)
             raise DataError(f"{path}:{line}: no column {spellings[0]!r} in the header ({has}); {cure}")
         names[names.index(theirs)] = ours
-    return names
+    return unique_names(names) if len(set(names)) < len(names) else names
 
 
 # ---------------------------------------------------------------- JSON

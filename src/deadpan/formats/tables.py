@@ -6,14 +6,24 @@ import csv
 import json
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from deadpan.drops import Tally
 from deadpan.errors import DataError, need
-from deadpan.formats.rows import TableRow, csv_rows, find_encoding, json_document, json_lines, lines
+from deadpan.formats.rows import (
+    TableRow,
+    csv_rows,
+    find_encoding,
+    json_document,
+    json_lines,
+    lines,
+    unique_names,
+)
 
 SUFFIXES = (".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".parquet", ".xlsx")
 
@@ -21,8 +31,9 @@ SUFFIXES = (".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".parquet", ".
 def read_table(path: Path, tally: Tally, cure: str, *, exact: bool = False) -> Iterator[TableRow]:
     """Yield the rows of a table; those that cannot be read are counted. `cure` ends error messages.
 
-    Text that is not UTF-8 is read as Korean or Western Windows text, and the tally says so. `exact` keeps
-    the names of the columns of a CSV as the file spells them.
+    Every row has every column: in JSON, where a row may lack keys of others, a missing one is None. Text that
+    is not UTF-8 is read as Korean or Western Windows text, and the tally says so. `exact` keeps the names of
+    the columns of a CSV as the file spells them.
     """
     kind = path.suffix.lower()
     if kind == ".parquet":
@@ -35,9 +46,7 @@ def read_table(path: Path, tally: Tally, cure: str, *, exact: bool = False) -> I
     if kind in (".csv", ".tsv", ".tab"):
         delimiter = _delimiter(path, cure, encoding)
         return csv_rows(path, {}, tally, cure, delimiter=delimiter, encoding=encoding, exact=exact)
-    if _first_line(path, cure, encoding).startswith("["):
-        return _array_rows(path, cure)
-    return json_lines(path, {}, tally, cure, encoding=encoding)
+    return _json_rows(path, tally, cure, encoding)
 
 
 def header_of(path: Path, cure: str) -> list[str]:
@@ -80,6 +89,19 @@ def _delimiter(path: Path, cure: str, encoding: str) -> str:
     return max(",", "\t", ";", key=header.count)
 
 
+def _json_rows(path: Path, tally: Tally, cure: str, encoding: str) -> Iterator[TableRow]:
+    """Yield the objects of a JSON array or of JSON lines, each with the keys of all."""
+    if _first_line(path, cure, encoding).startswith("["):
+        rows = list(_array_rows(path, cure))
+        keys = {key: None for row in rows for key in row.fields}
+        yield from (replace(row, fields={**keys, **row.fields}) for row in rows)
+        return
+    # A pass of its own: were the columns those of the first row, labels that it lacks would never be read.
+    keys = {key: None for row in json_lines(path, {}, Tally(), cure, encoding=encoding) for key in row.fields}
+    for row in json_lines(path, {}, tally, cure, encoding=encoding):
+        yield replace(row, fields={**keys, **row.fields})
+
+
 def _array_rows(path: Path, cure: str) -> Iterator[TableRow]:
     """Yield the objects of a JSON array."""
     for number, fields in enumerate(json_document(path, cure), 1):
@@ -117,16 +139,24 @@ DAMAGED_BOOK = (
 """Errors that openpyxl and the archive under it raise for a damaged workbook, by where the damage is."""
 
 
+def _excel_names(header: Sequence[object]) -> list[str]:
+    """Return the names of a header without the empty cells behind it, which sheets often have."""
+    given = ["" if name is None else str(name).strip() for name in header]
+    while given and not given[-1]:
+        given.pop()
+    return unique_names(given)
+
+
 def _excel_rows(path: Path) -> Iterator[TableRow]:
     """Yield the rows of the first sheet; its first row is the header."""
     openpyxl = need("openpyxl", "excel")
     try:
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
         rows = book.worksheets[0].iter_rows(values_only=True)
-        names = [str(name or "").strip() for name in next(rows, ())]
+        names = _excel_names(next(rows, ()))
         for number, cells in enumerate(rows, 1):
             if any(cell is not None for cell in cells):
-                fields = {name: cell for name, cell in zip(names, cells, strict=False) if name}
+                fields = dict(zip_longest(names, cells[: len(names)]))
                 yield TableRow(fields, number, f"{path.name}:{number + 1}")
         book.close()
     except DAMAGED_BOOK as bad:

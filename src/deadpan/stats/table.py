@@ -58,11 +58,17 @@ class ScoreTable(Result):
         return Summary((scores, answers), tuple(notes))
 
     def counts(self) -> str:
-        """Return the number of examples, clusters, unread answers and unlabelled examples as one line."""
-        return (
-            f"{self.n:,} labelled examples in {self.n_clusters:,} clusters, {self.n_unread:,} unread answers"
-            f", {self.n_unlabelled:,} examples without a label excluded"
-        )
+        """Return the number of examples and clusters, and what has no label or no answer, as one line."""
+        line = f"{self.n:,} labelled examples in {self.n_clusters:,} clusters"
+        if self.n_unlabelled:
+            line += f"; {self.n_unlabelled:,} without a label excluded"
+        if self.n_unread:
+            right = self.confusion[0][0] + self.confusion[1][1]
+            line += (
+                f"; {self.n_unread:,} without an answer (cannot tell, or unreadable) count as wrong, and of "
+                f"the {self.n - self.n_unread:,} answered {right:,} are right"
+            )
+        return line
 
     def as_dict(self) -> dict[str, object]:
         """Return all of it, for a manifest or `--json`."""

@@ -76,6 +76,14 @@ def test_json_lines_keep_what_is_nested(tmp_path):
     assert json.loads((tmp_path / "s.jsonl").read_text())["x"] == {"deep": [1]}
 
 
+def test_labels_that_the_first_json_line_lacks_are_not_overwritten(tmp_path):
+    (tmp_path / "t.jsonl").write_text('{"text": "Great"}\n{"text": "It rains.", "label": 1, "n": 2}\n')
+    score_table(tmp_path / "t.jsonl", tmp_path / "s.csv", predict)
+    header, _, last = (tmp_path / "s.csv").read_text().splitlines()
+    assert header == "text,label,n,predicted_label,predicted_score"
+    assert last == "It rains.,1,2,sincere,0.1"
+
+
 def test_the_table_itself_is_never_replaced(mine):
     with pytest.raises(ConfigError, match="is the table that is read"):
         score_table(mine, mine, predict, READING)
@@ -108,3 +116,6 @@ def test_a_table_without_rows_keeps_its_header(tmp_path):
     (tmp_path / "t.csv").write_text("ID;Text\n")
     assert score_table(tmp_path / "t.csv", tmp_path / "s.csv", predict).rows == 0
     assert (tmp_path / "s.csv").read_text("utf-8").strip() == "ID,Text,label,score"
+    (tmp_path / "t.csv").write_text("ID;Note\n")
+    with pytest.raises(DataError, match="no column 'text'"):
+        score_table(tmp_path / "t.csv", tmp_path / "s.csv", predict)
