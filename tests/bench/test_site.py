@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
 from bench_items import FAST, Scripted, job, right, says, small_set
+from deadpan.bench.items.sets import DEFAULT_SET
 from deadpan.bench.runs.folder import find_runs, read_run
 from deadpan.bench.runs.run import run_models
+from deadpan.bench.site.about import reach, take_part
 from deadpan.bench.site.board import make_board, named
 from deadpan.bench.site.write import write_site
 from deadpan.errors import DataError
@@ -109,6 +112,19 @@ def test_a_reader_learns_what_it_is_and_how_to_take_part(runs, tmp_path):
     assert 'data-family="OpenAI"' in page
     tried = (tmp_path / "site" / "try.html").read_text(encoding="utf-8")
     assert tried.count("<summary>The answer</summary>") == 10
+
+
+def test_a_set_of_the_package_says_what_it_can_tell(runs):
+    board, _ = make_board(find_runs([runs]))
+    assert "floor test" in reach(replace(board, set=DEFAULT_SET))
+    assert reach(replace(board, set="mine@1.0.0")) == "", "nobody knows how difficult it is"
+
+
+def test_models_that_are_held_to_the_form_are_named(runs):
+    board, _ = make_board(find_runs([runs]))
+    assert "by a grammar" not in take_part(board)
+    add(runs, "embedded/smollm2-135m", right)
+    assert "by a grammar" in take_part(make_board(find_runs([runs]))[0])
 
 
 def test_shuffled_options_have_their_own_consistency(tmp_path):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from deadpan.bench.items.item import LETTERS
 from deadpan.bench.items.prompts import REASONED, TEMPLATES, ZERO_SHOT
+from deadpan.bench.items.sets import shipped
 from deadpan.bench.runs.requests import LONGEST_EXPLANATION
 from deadpan.bench.site.board import Board
 from deadpan.bench.site.document import document
@@ -40,6 +41,19 @@ def about(items: Sequence[Item]) -> str:
         )
     tried = f'<p><a href="try.html">Try {min(TRIED, len(items))} items yourself</a></p>' if items else ""
     return f"{words}{example}{tried}<p class='dim'>{escape(PAPER)}</p>"
+
+
+def reach(board: Board) -> str:
+    """Return what the sets of the package can tell; nothing for other sets, whose difficulty is unknown."""
+    if board.set not in shipped():
+        return ""
+    return (
+        "<h2>What it can tell</h2><p>This set is a floor test: a strong language model that read it with the "
+        "keys hidden chose the key of 99 % of the items. It shows whether a model understands sarcasm at "
+        "all, not which strong model understands it best. Strong systems differ on what people really "
+        "wrote: of two replies to a comment, which one did its author mean sarcastically?</p>"
+        '<pre tabindex="0">deadpan bench organic sarc-main --data-dir DIR --model PROVIDER/NAME</pre>'
+    )
 
 
 def _options(item: Item, answer: bool) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from deadpan.bench.scores.comparison import RunComparison
 from deadpan.bench.scores.difficulty import ItemFacts
-from deadpan.bench.site.about import about, families, take_part
+from deadpan.bench.site.about import about, families, reach, take_part
 from deadpan.bench.site.board import Board, BoardEntry
 from deadpan.bench.site.cells import cell, score_cell, small
 from deadpan.bench.site.document import document
@@ -27,6 +27,7 @@ def index_page(
         f"<header><h1>SarcBench</h1>\n<p class='lead'>{escape(finding(board))}</p></header>",
         _facts(board),
         about(items),
+        reach(board),
         '<h2 id="leaderboard">Leaderboard</h2>',
         _explained(board),
         families(board),
