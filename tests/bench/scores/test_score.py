@@ -51,7 +51,7 @@ def test_a_perfect_score_keeps_its_doubt():
 
 def test_nothing_right_keeps_its_doubt_too():
     none = mean_interval([0.0] * 6, list("aabbcc"))
-    assert (none.value, none.low, none.high, none.n) == (0.0, 0.0, wilson(0, 3).high, 6)
+    assert (none.value, none.low, none.high, none.n, none.why) == (0.0, 0.0, wilson(0, 3).high, 6, "")
 
 
 def test_items_that_are_all_right_as_often_keep_their_doubt():
@@ -135,7 +135,9 @@ def test_rates_are_shares_of_all_rows_and_sums_are_over_answers():
     rows = [
         make_row("a1", 1, "", escalated=2, cost=0.0, seconds=1.0, at="2026-11-16T00:00:00"),
         make_row("a1", 2, "", stop_reason="max_tokens", escalated=1, retries=2, cost=0.5, seconds=9.0),
-        make_row("a2", 1, "", stop_reason="content_filter", order="AB", cost=0.25, returned=""),
+        make_row(
+            "a2", 1, "", stop_reason="content_filter", order="AB", cost=0.25, returned="", at="2026-11-17"
+        ),
         make_row("a2", 2, "A", order="", cost=0.25, returned="m-2", reasoning_tokens=3, at=""),
         make_row("b1", 1, "", error="timeout", retries=3, cost=None),
     ]
@@ -144,7 +146,7 @@ def test_rates_are_shares_of_all_rows_and_sums_are_over_answers():
     assert (scores.rows, scores.errors, scores.retries) == (4, 2, 5)
     assert scores.chance == pytest.approx((1 / 6 + 1 / 6 + 1 / 2 + 1 / 6) / 4)
     assert (scores.cost, scores.seconds, scores.output_tokens, scores.reasoning_tokens) == (1.0, 1.0, 20, 3)
-    assert (scores.returned, scores.dates) == (("m-1", "m-2"), ("2026-11-15", "2026-11-16"))
+    assert (scores.returned, scores.dates) == (("m-1", "m-2"), ("2026-11-15", "2026-11-17"))
     unpriced = make_run([*rows[:4], make_row("b1", 1, "A", cost=None)])
     assert score_run(unpriced).cost is None
 
@@ -157,6 +159,7 @@ def test_a_run_is_ranked_with_two_percent_unread():
     both = make_run([*rows[1:], last, cut])
     assert score_run(both).not_ranked == "2.0 % cut off and 2.0 % unread (at most 2 % may be)"
     assert score_run(both).as_dict()["not_ranked"] == score_run(both).not_ranked
+    assert score_run(make_run([*rows[:3], last])).not_ranked.startswith("25.0 % unread")
     baseline = make_run([*rows[1:], last, cut], model="baseline/random")
     assert score_run(baseline).not_ranked == ""
 
