@@ -1,6 +1,6 @@
 """Mutation testing: changes one operator or constant at a time and runs the tests that reach it.
 
-tools/mutate.py [--sample N] [--minutes M] [--list] [MODULE ...]     exit status 1 if a mutant survives
+tools/mutate.py [--sample N] [--minutes M] [--bodies] [--list] [MODULE ...]; exit status 1 if one survives
 
 Results are kept in build/mutation.jsonl and hold as long as neither a module nor its tests change, so a run
 can be stopped at any time and resumes where it was; --minutes ends one by itself. A mutant that no test
@@ -235,13 +235,13 @@ def run_tests(module: str, active: int, todo: list[Mutant], state: State) -> int
     return os.waitstatus_to_exitcode(status)
 
 
-def try_module(module: str, todo: list[Mutant], state: State) -> None:
-    """Try the mutants of a module that have no result."""
+def try_module(module: str, todo: list[Mutant], state: State, *, bodies: bool) -> None:
+    """Try the mutants of a module that have no result; those outside of `bodies` need a pytest each."""
     later = [mutant for mutant in todo if not mutant.on_import]
     if later and run_tests(module, -1, later, state) == BROKEN:
         sys.exit(f"{module}: its tests fail without a mutant: {', '.join(tests_of(module))}")
     for mutant in todo:
-        if mutant.on_import and not state.is_over():
+        if mutant.on_import and not bodies and not state.is_over():
             state.note(mutant, killed=run_tests(module, mutant.number, [], state) != 0)
 
 
@@ -249,6 +249,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Mutation testing.")
     parser.add_argument("--sample", type=int, default=0, help="mutants per module; 0: all")
     parser.add_argument("--minutes", type=float, default=0, help="stop after so many; 0: go on to the end")
+    parser.add_argument("--bodies", action="store_true", help="only mutants in functions, which are quick")
     parser.add_argument("--list", action="store_true", help="only list the results there are")
     parser.add_argument("modules", nargs="*")
     given = parser.parse_args()
@@ -266,7 +267,7 @@ def main() -> None:
         state.open(module)
         todo = [mutant for mutant in sorted(drawn, key=lambda one: one.number) if not state.result(mutant)]
         if todo and not given.list and not state.is_over():
-            try_module(module, todo, state)
+            try_module(module, todo, state, bodies=given.bodies)
             state = State((state.until - time.monotonic()) / 60 if given.minutes else 0)
             state.open(module)
         show(module, mutants, state, known, counts)

@@ -2,7 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from deadpan.formats.labels import BINARY, EVERYDAY, read_label
+from deadpan.drops import Tally
+from deadpan.formats.labels import BINARY, EVERYDAY, label_of, label_word, read_label
+from deadpan.formats.rows import TableRow
+from deadpan.records import Prediction
 
 
 @pytest.mark.parametrize("value", [True, 1, 1.0, "1", "1.0", " TRUE ", "Sarcastic", "yes"])
@@ -18,3 +21,36 @@ def test_not_sarcastic(value: object) -> None:
 @pytest.mark.parametrize("value", [None, "", "2", "maybe", "yes", []])
 def test_neither(value: object) -> None:
     assert read_label(value, BINARY) is None
+
+
+@pytest.mark.parametrize("value", ["y", "t", "sarc", "irony", "pos", "ironic"])
+def test_other_words_for_sarcastic(value: str) -> None:
+    assert read_label(value, EVERYDAY) is True
+
+
+@pytest.mark.parametrize(
+    "value", ["n", "f", "none", "literal", "sincere", "no_irony", "nonironic", "not-sarc"]
+)
+def test_other_words_for_sincere(value: str) -> None:
+    assert read_label(value, EVERYDAY) is False
+
+
+@pytest.mark.parametrize(
+    ("prediction", "word"),
+    [
+        (Prediction("a", True, 0.1), "sarcastic"),
+        (Prediction("a", False), "sincere"),
+        (Prediction("a", None, 0.4), "cannot tell"),
+        (Prediction("a", None, 0.4, "not supported: German"), "not supported"),
+        (Prediction("a", None), ""),
+    ],
+)
+def test_a_prediction_has_a_word(prediction: Prediction, word: str) -> None:
+    assert label_word(prediction) == word
+
+
+def test_an_unknown_label_is_counted() -> None:
+    tally = Tally()
+    rows = [TableRow({"label": "0"}, 1, "t.csv:2"), TableRow({"label": "maybe"}, 2, "t.csv:3")]
+    assert [label_of(row, BINARY, tally) for row in rows] == [False, None]
+    assert tally.drops == {"unknown_label": 1} and "'maybe'" in str(tally.places)

@@ -9,7 +9,7 @@ import pytest
 
 from deadpan.drops import Tally
 from deadpan.errors import ConfigError, DataError
-from deadpan.formats.predictions import prediction_line, read_predictions, write_predictions
+from deadpan.formats.predictions import prediction_line, read_predictions, read_systems, write_predictions
 from deadpan.records import Prediction
 
 PREDICTIONS = [
@@ -45,9 +45,11 @@ def test_other_systems_may_write_id_and_words(tmp_path: Path) -> None:
         ("3", None, None),
     ]
     lines = tmp_path / "theirs.jsonl"
-    lines.write_text('{"id": 7, "label": true}\n{"line": 2, "error": "empty"}\n')
+    lines.write_text(
+        '{"id": 7, "label": true}\n{"line": 2, "error": "empty"}\n{"id": "e", "label": false, "raw": "no"}\n'
+    )
     tally = Tally()
-    assert read_predictions(lines, tally) == [Prediction("7", True)]
+    assert read_predictions(lines, tally) == [Prediction("7", True), Prediction("e", False, None, "no")]
     assert tally.drops == {"no_prediction": 1}
 
 
@@ -82,3 +84,21 @@ def test_an_unsupported_language_is_named_and_read_back_as_no_label(tmp_path):
     )
     assert "not supported" in path.read_text()
     assert [(one.label, one.score) for one in read_predictions(path)] == [(None, None), (None, 0.4)]
+
+
+def test_a_scored_table_keeps_the_truth_apart(tmp_path: Path) -> None:
+    table = tmp_path / "scored.csv"
+    table.write_text(
+        "id,label,score,predicted_label,predicted_score,raw\n1,no,9,yes,0.75,hm\n2,yes,9,cannot tell,nan,\n"
+    )
+    assert read_predictions(table)[0] == Prediction("1", True, 0.75, "hm")
+    second = read_predictions(table)[1]
+    assert (second.label, second.score, second.raw) == (None, None, "")
+
+
+def test_systems_are_named_by_their_files(tmp_path: Path) -> None:
+    for name in ("a.csv", "b.jsonl", "b.csv"):
+        write_predictions(tmp_path / name, PREDICTIONS[:1])
+    assert list(read_systems([tmp_path / "a.csv", tmp_path / "b.csv"])) == ["a", "b"]
+    with pytest.raises(ConfigError, match="two files of predictions are called 'b'"):
+        read_systems([tmp_path / "b.csv", tmp_path / "b.jsonl"])

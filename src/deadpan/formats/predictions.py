@@ -107,7 +107,7 @@ def _table_predictions(path: Path, tally: Tally) -> Iterator[Prediction]:
 
 def _score_cell(cells: Mapping[str, Any]) -> Any:
     value = cells.get("predicted_score", cells.get("score", ""))
-    return "" if value is None or value != value else value
+    return "" if value is None else value
 
 
 def prediction_from(path: Path, place: str, cells: Mapping[str, Any]) -> Prediction:
@@ -120,7 +120,7 @@ def prediction_from(path: Path, place: str, cells: Mapping[str, Any]) -> Predict
     if word and label is None and word.lower() not in NO_LABEL:
         raise DataError(f"{path.parent / place}: label {word!r} is not known: write sarcastic or sincere")
     try:
-        score = float(number) if number else None
+        score = float(number) if number and number.lower() != "nan" else None
     except ValueError:
         raise DataError(f"{path.parent / place}: score {number!r} is not a number") from None
     return Prediction(str(cells["id"]), label, score, str(cells.get("raw", "") or ""))
