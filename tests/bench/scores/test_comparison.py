@@ -52,15 +52,15 @@ def test_many_models_can_still_differ():
 
 
 def test_a_comparison_counts_items_that_both_answered():
-    one = make_run([*make_rows({"a1": "AAB", "b1": "ABB"}), make_row("c1", 1, "B", category=CATEGORIES[1]),
+    one = make_run([*make_rows({"a1": "AAB", "b1": "ABB", "f1": "A", "g1": "B"}), make_row("c1", 1, "B", category=CATEGORIES[1]),
                     make_row("d1", 1, "A"), make_row("e1", 1, "B", error="timeout")], "openai/one")  # fmt: skip
-    other = make_run([*make_rows({"a1": "BBB", "b1": "AAA"}), make_row("c1", 1, "A", category=CATEGORIES[1]),
+    other = make_run([*make_rows({"a1": "BBB", "b1": "AAA", "f1": "A", "g1": "C"}), make_row("c1", 1, "A", category=CATEGORIES[1]),
                       make_row("e1", 1, "A")], "openai/other")  # fmt: skip
     [found] = compare_runs([one, other])
-    assert (found.n, found.difference.value) == (3, pytest.approx((2 / 3 - 2 / 3 - 1) / 3))
+    assert (found.n, found.difference.value) == (5, pytest.approx((2 / 3 - 2 / 3 - 1) / 5))
     assert (found.mcnemar.only_first, found.mcnemar.only_second) == (1, 2)
     assert {name: (gap.value, gap.n) for name, gap in found.categories.items()} == {
-        CATEGORIES[0]: (pytest.approx(0), 2),
+        CATEGORIES[0]: (pytest.approx(0), 4),
         CATEGORIES[1]: (-1.0, 1),
     }
     alone = found.categories[CATEGORIES[1]]
@@ -92,6 +92,8 @@ def test_the_intervals_are_those_of_seed_0():
     letters = {f"{letter}1": "A" * n + "B" * (12 - n) for n, letter in enumerate("abcdefghijkl")}
     runs = [make_run(make_rows(letters), "openai/one"), make_run(make_rows(dict.fromkeys(letters, "B")), "openai/two")]  # fmt: skip
     assert compare_runs(runs) == compare_runs(runs, seed=0) != compare_runs(runs, seed=1)
+    gap = compare_runs(runs)[0].difference
+    assert 0.2 < gap.low < gap.value < gap.high < 0.7, "0.46, with a standard error of 0.09"
 
 
 def test_what_is_significant_is_said():
@@ -115,7 +117,7 @@ def test_a_model_that_was_run_twice_is_named_by_its_folder():
 
 def test_runs_of_two_set_versions_or_prompts_are_not_compared():
     one = says("A", "x")
-    with pytest.raises(DataError, match=r"answers public \(111111111111\).*compare runs of one set version"):
+    with pytest.raises(DataError, match=r"y answers public \(1{12}\), x answers public \(0{12}\): compare"):
         compare_runs([one, says("A", "y", set_hash="1" * 64)])
     with pytest.raises(DataError, match="used prompt zero-shot/1, y used zero-shot/2"):
         compare_runs([one, says("A", "y", prompt="zero-shot/2")])
