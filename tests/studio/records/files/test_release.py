@@ -37,6 +37,21 @@ def test_a_release_has_new_names_and_in_ids_mode_no_text(judged, tmp_path, mode)
         release_study(judged, tmp_path / "one", FACTS, mode)
 
 
+def test_the_card_says_how_many_people_really_answered(judged, tmp_path):
+    """Three people are planned, and fewer have answered."""
+    from datetime import date
+
+    from deadpan.studio.records.files.release import release_facts, release_study
+
+    facts = release_facts(
+        judged, "ids", version="1.0.0", licence="x", citation="x", published=date(2026, 1, 1)
+    )
+    released = release_study(judged, tmp_path / "one", facts, "ids")
+    card = (tmp_path / "one" / "README.md").read_text("utf-8")
+    assert f"planned for {judged.raters_per_item} people per item" in card
+    assert "People who answered an item: 2 (3 items)." in card and "2 (3 items)" in str(released)
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # those of the libraries it stands on
 @pytest.mark.parametrize("mode", ["ids", "gated"])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -24,6 +25,7 @@ from deadpan.studio.records.files.export import excluded_judgments, valid_labels
 from deadpan.studio.records.judgments import latest_records
 from deadpan.studio.records.studies import protocol_of
 from deadpan.studio.records.submissions import accepted_submissions, tally_submissions
+from deadpan.text import plural
 
 Mode = Literal["ids", "gated"]
 Raters = Literal["auto", "same", "per-item"]
@@ -54,16 +56,25 @@ class ReleasedStudy(Result):
     sizes: Sizes
     tally: Tally
     anonymity: Anonymity
+    people_per_item: Mapping[int, int]
 
     def summary(self) -> Summary:
         """Return the number of examples, what was excluded and the check."""
         count = f"{self.sizes.total:,} examples in {self.folder} ({self.mode})"
-        return Summary(notes=(count, *tally_notes(self.tally), *self.anonymity.notes))
+        people = people_note(self.people_per_item)
+        return Summary(notes=(count, *people, *tally_notes(self.tally), *self.anonymity.notes))
 
     def as_dict(self) -> dict[str, object]:
         """Return the counts."""
         counts: dict[str, object] = {"examples": self.sizes.total, "mode": self.mode}
+        counts["people_per_item"] = {str(people): items for people, items in self.people_per_item.items()}
         return {**counts, "anonymity": self.anonymity.as_dict(), **self.tally.as_dict()}
+
+
+def people_note(people_per_item: Mapping[int, int]) -> tuple[str, ...]:
+    """Return how many people answered an item, perhaps fewer than planned; nothing for a survey."""
+    counts = ", ".join(f"{people} ({plural(items, 'item')})" for people, items in people_per_item.items())
+    return (f"People who answered an item: {counts}.",) if counts else ()
 
 
 def release_facts(
@@ -78,8 +89,8 @@ def release_facts(
         citation=citation,
         summary=f"{study.title}: judgments of people in the {study.protocol} protocol; {MODES[mode]}.",
         how_made=(
-            f"deadpan studio, protocol {study.protocol}, {study.raters_per_item} people per item; "
-            "majority or adjudication."
+            f"deadpan studio, protocol {study.protocol}, planned for {study.raters_per_item} people per "
+            "item; majority or adjudication."
         ),
         personal_data=(
             "Pseudonyms new in this release; demographics in groups of five or more; withdrawals applied."
@@ -125,12 +136,27 @@ def release_study(
     if judgments:
         write_records(Path(out) / "judgments.parquet", judgments, ReleasedJudgment)
     found = anonymity(examples, judgments, earlier=earlier, per_item=per_item)
-    facts = replace(facts, personal_data=f"{facts.personal_data} {' '.join(found.notes)}".strip())
+    people = _people_per_item(examples, judgments)
+    facts = replace(
+        facts,
+        personal_data=f"{facts.personal_data} {' '.join(found.notes)}".strip(),
+        how_made=" ".join((facts.how_made, *people_note(people))).strip(),
+    )
     sizes = write_dataset_folder(out, {SPLIT: examples}, facts, tally=tally, command="studio release")
     Event.objects.create(
         study=study, actor=actor, what="release", detail={"mode": mode, "examples": sizes.total}
     )
-    return ReleasedStudy(Path(out), mode, sizes, tally, found)
+    return ReleasedStudy(Path(out), mode, sizes, tally, found, people)
+
+
+def _people_per_item(examples: Sequence[Example], judgments: Sequence[ReleasedJudgment]) -> dict[int, int]:
+    """Return how many released items were answered by how many people, the fewest first."""
+    people: dict[str, set[str]] = {}
+    for row in judgments:
+        people.setdefault(row.item_id, set()).add(row.annotator)
+    released = {example.id for example in examples}
+    counts = Counter(len(who) for item, who in people.items() if item in released)
+    return dict(sorted(counts.items()))
 
 
 def _judgments(study: Any, new_name: Callable[[], str], per_item: bool) -> list[ReleasedJudgment]:
