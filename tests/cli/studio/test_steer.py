@@ -92,6 +92,23 @@ def test_an_import_is_listed_and_removed(run, site, study, tmp_path):
     assert isinstance(run("imports", "s", "--remove", number), str)
 
 
+@pytest.mark.parametrize(
+    ("host", "hosts", "plain", "address"),
+    [
+        ("127.0.0.1", (), False, "http://127.0.0.1:8899"),
+        ("0.0.0.0", (), False, "http://127.0.0.1:8899"),
+        ("127.0.0.1", ("study.example",), False, "https://study.example"),
+        ("0.0.0.0", ("lab",), True, "http://lab:8899"),
+    ],
+)
+def test_links_have_the_address_at_which_the_studio_was_served(run, site, study, host, hosts, plain, address):
+    from deadpan.studio.app.server import begin
+
+    begin(site.home, host, 8899, workers=1, threads=1, hosts=hosts, plain_http=plain)
+    assert run("invite", "s")["link"].startswith(f"{address}/join/")
+    assert run("invite", "s", "--site", "https://other")["link"].startswith("https://other/join/")
+
+
 def test_the_owner_gets_a_new_password_by_a_command_on_the_server(run, site, study):
     site.owner()
     said = run("password", "owner", "--site", "https://study.example/")

@@ -76,7 +76,7 @@ def release(study: Any, out: Path, mode: Any, raters: Any, as_json: bool, **fact
 @click.option("--out", required=True, type=PATH, help="Such as studio.jsonl.gz.")
 @opens_studio(existing=True)
 def backup(out: Path, as_json: bool) -> None:
-    """Write the whole studio to one file; people can go on working meanwhile."""
+    """Write the whole studio to one file; people can keep working."""
     from deadpan.studio.records.files.backup import back_up
 
     show(back_up(out), as_json)

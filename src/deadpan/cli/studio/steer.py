@@ -27,12 +27,10 @@ def _command(name: str, about: str, call: str, *parameters: Any, opens: Any = ab
     return click.command(name, cls=Command, help=about)(command)
 
 
-SITE = click.option(
-    "--site", default="http://127.0.0.1:8000", show_default=True, help="Address of the studio."
-)
+SITE = click.option("--site", default="", help="Address of the studio. [default: where it was served last]")
 COMMANDS = (
     _command(
-        "invite", "Make a link that lets people into a study. It is shown once.", "invite",
+        "invite", "Create a link that lets people into a study. It is shown once.", "invite",
         click.option("--role", default="annotator", show_default=True, type=click.Choice(ROLES),
                      help="What they may do."),
         click.option("--uses", default=1, type=click.IntRange(1, 10_000), help="How many people may use it."),
@@ -69,7 +67,7 @@ COMMANDS = (
         click.option("--admit-proposed", is_flag=True, help="Admit everybody the table proposes."),
     ),
     _command(
-        "password", "Make a link that sets a new password for an account, also the owner's.", "password",
+        "password", "Create a link that sets a new password for an account, also the owner's.", "password",
         SITE,
         opens=lambda run: opens_studio(existing=True)(lambda name, **given: run(study=name, **given)),
     ),

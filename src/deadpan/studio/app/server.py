@@ -12,10 +12,13 @@ from typing import Any
 from deadpan.errors import need
 from deadpan.page.summary import Summary
 from deadpan.results import Result
+from deadpan.storage import write_text
 from deadpan.studio.app.database import check_connections, open_studio
 from deadpan.studio.app.worker import start_worker
 from deadpan.studio.app.wsgi import application_for
 
+ADDRESS = "address.txt"
+EVERYWHERE = ("0.0.0.0", "::", "[::]")
 WORKER = "DEADPAN_STUDIO_WORKER"
 """Tells the requests that figures are computed by a worker."""
 
@@ -61,7 +64,22 @@ def begin(
     token = start_token(datetime.now(UTC))
     connections.close_all()
     site = f"http://{host}:{port}"
+    write_text(home / ADDRESS, _public_address(host, port, hosts, plain_http) + "\n")
     return StudioStart(site, f"{site}/start/{token}" if token else None)
+
+
+def _public_address(host: str, port: int, hosts: tuple[str, ...], plain_http: bool) -> str:
+    """Return the address people use: the first host that was named, behind its proxy, or this machine."""
+    if hosts and not plain_http:
+        return f"https://{hosts[0]}"
+    name = hosts[0] if hosts else "127.0.0.1" if host in EVERYWHERE else host
+    return f"http://{name}:{port}"
+
+
+def last_address(home: Path) -> str:
+    """Return the address at which the studio was served last, for the links that commands print."""
+    path = home / ADDRESS
+    return path.read_text(encoding="utf-8").strip() if path.is_file() else "http://127.0.0.1:8000"
 
 
 def serve(

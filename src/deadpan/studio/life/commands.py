@@ -10,6 +10,7 @@ from typing import Any
 
 from deadpan.errors import ConfigError
 from deadpan.results import Result
+from deadpan.studio.app.server import last_address
 from deadpan.studio.life import steering
 from deadpan.studio.life.uploads import file_items
 from deadpan.studio.people.invites import invite_link
@@ -28,9 +29,16 @@ def setting(word: str) -> tuple[str, Any]:
         return name, value
 
 
-def invite(study: Any, actor: str, role: str, **options: Any) -> Result:
+def invite(study: Any, actor: str, role: str, site: str, **options: Any) -> Result:
     """Return a new link that lets people into a study."""
-    return invite_link(study, role, now=datetime.now(UTC), actor=actor, **options)
+    return invite_link(study, role, now=datetime.now(UTC), actor=actor, site=_site(site), **options)
+
+
+def _site(named: str) -> str:
+    """Return the address that was named, or the one at which the studio was served last."""
+    from django.conf import settings
+
+    return named or last_address(Path(settings.STUDIO_HOME))
 
 
 def change_words(study: Any, actor: str, settings: Sequence[str], title: str, stage: str | None) -> Result:
@@ -65,4 +73,4 @@ def log(study: Any, actor: str) -> Result:
 
 def password(account: str, actor: str, site: str) -> Result:
     """Return a link with which somebody sets a new password."""
-    return steering.reset_link(account, site, datetime.now(UTC), actor)
+    return steering.reset_link(account, _site(site), datetime.now(UTC), actor)
