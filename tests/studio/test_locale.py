@@ -15,7 +15,7 @@ def test_every_word_is_in_korean():
     assert "#, fuzzy" not in text and 'msgstr ""\n\n' not in text.split("\n\n", 1)[1]
     with (folder / "django.mo").open("rb") as file:
         compiled = gettext.GNUTranslations(file)
-    assert compiled.gettext("Save and go on") == "저장하고 다음으로"
+    assert compiled.gettext("Save and continue") == "저장하고 다음으로"
     import re
 
     entries = re.findall(r'^(?:msgctxt "(.+)"\n)?msgid "(.+)"\nmsgstr "(.+)"$', text, re.MULTILINE)

@@ -123,7 +123,7 @@ def look_at(page, looked_at: bool, name: str) -> None:
 
 
 def begin(leader, studio, protocol, language, name, folder, look) -> None:
-    """Make the study: the form, the columns, the preview, and its settings."""
+    """Create the study: the form, the columns, the preview, and its settings."""
     leader.goto(f"{studio.site}/new")
     leader.select_option("[name=protocol]", protocol)
     leader.fill("[name=name]", name)

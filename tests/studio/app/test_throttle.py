@@ -52,9 +52,9 @@ def test_guesses_of_the_old_password_are_limited(site, study):
         "new_password2": "another horse battery",
     }
     pages = [client.post("/account/password", form).content.decode() for _ in range(PAIR + 1)]
-    assert "Too many tries" in pages[-1] and "Too many tries" not in pages[-2]
+    assert "Too many attempts" in pages[-1] and "Too many attempts" not in pages[-2]
     right = client.post("/account/password", {**form, "old_password": GOOD})
-    assert right.status_code == 200 and "Too many tries" in right.content.decode()
+    assert right.status_code == 200 and "Too many attempts" in right.content.decode()
 
 
 @pytest.fixture

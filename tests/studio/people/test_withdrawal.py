@@ -89,7 +89,7 @@ def test_the_code_is_nowhere_stored_and_agreeing_again_keeps_it(site, study):
     assert code_of(client, study) == code  # it can be looked up again
     assert code not in str(list(client.session.items()))
     assert code.encode() not in bytes_at(site.home)
-    assert b"You are withdrawn" in site.client().post("/withdraw", {"code": code}).content
+    assert b"You have withdrawn" in site.client().post("/withdraw", {"code": code}).content
 
 
 def test_every_page_links_to_the_withdrawal(site, study):

@@ -182,7 +182,7 @@ def test_the_form_works_without_scripts(site, study):
     client = site.person(study)
     address = site.open_item(client, study)
     page = client.get(address).content.decode()
-    assert 'method="post"' in page and "Save and go on" in page
+    assert 'method="post"' in page and "Save and continue" in page
     form = {"key": "plain-1", "q.response": "sarcasm", "q.context": "normal", "q.comment": ""}
     assert client.post(f"{address}/save", form).url == f"/s/{study.slug}/next"
     assert len(latest_records(study)) == 2

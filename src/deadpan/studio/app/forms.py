@@ -26,13 +26,13 @@ ADDRESSES = ("http://", "https://")
 LONG = ("consent", "instructions", "guideline")
 LANGUAGES = (("en", "English"), ("ko", "한국어"))
 SAID = {
-    "title": _("Title people see"),
+    "title": _("Title that people see"),
     "language": _("Language of the texts"),
-    "threshold": _("Share of matches that is proposed for admission"),
+    "threshold": _("Share of matches from which admission is proposed"),
     "overlap": _("Share of items that get all raters"),
     "rate": _("Pay per hour"),
     "currency": _("Currency"),
-    "abandon_minutes": _("Minutes after which an open item goes back"),
+    "abandon_minutes": _("Minutes after which an unanswered item returns to the pool"),
     "attention_every": _("One attention check after this many items; 0: none"),
     "consent": _("Consent text, instead of the protocol's own"),
     "instructions": _("Text of the first page, instead of the protocol's own"),
@@ -42,7 +42,7 @@ SAID = {
     "per_group": _("Raters per item of each group, as expert=1, crowd=2"),
     "completion_code": _("Completion code of the platform"),
     "completion_url": _("Address of the platform to return to when done"),
-    "screenout_url": _("Address of the platform for who cannot take part"),
+    "screenout_url": _("Address of the platform for people who cannot take part"),
     "context": _("Context that is shown"),
     "agreement_threshold": _("Share of right answers below which an item is listed"),
     "hours": _("A post is at least this many hours old"),
@@ -64,7 +64,7 @@ class NewStudyForm(forms.Form):
 
     protocol = forms.ChoiceField(label=_("Protocol"))
     name = forms.CharField(label=_("Name in the address: small letters, digits, hyphens"), max_length=59)
-    title = forms.CharField(label=_("Title people see"), max_length=200)
+    title = forms.CharField(label=_("Title that people see"), max_length=200)
     language = forms.ChoiceField(label=_("Language of the texts"), choices=LANGUAGES)
     raters = forms.IntegerField(label=_("People per item"), min_value=1, max_value=1000, initial=3)
     file = forms.FileField(
@@ -132,7 +132,7 @@ class NewStudyForm(forms.Form):
 class SettingsForm(forms.Form):
     """The settings of a study, one field each, of the type the protocol declares."""
 
-    title = forms.CharField(label=_("Title people see"), max_length=200)
+    title = forms.CharField(label=_("Title that people see"), max_length=200)
     language = forms.ChoiceField(label=_("Language of the texts"), choices=LANGUAGES)
 
     def __init__(self, study: Any, data: Any = None) -> None:

@@ -39,7 +39,7 @@ ABNORMALITY = ({"response": (ABNORMAL,)}, {"context": (ABNORMAL,)})
 """KoCoSa's Table 5 counts the kinds of both: of abnormal responses and of abnormal contexts."""
 KIND = Question(
     "kind",
-    _("Of which kind is it?"),
+    _("What kind is it?"),
     (
         Choice(CASUAL, _("Casual dialogue"), cases=SINCERE_DIALOGUE),
         Choice(CRITICISM, _("Direct criticism"), cases=SINCERE_DIALOGUE),
@@ -55,7 +55,7 @@ CONTEXT = Question(
 )
 EXPLANATION = Question(
     "explanation",
-    _("Does the explanation say well why the response is sarcastic?"),
+    _("Does the explanation make clear why the response is sarcastic?"),
     (Choice(NORMAL, _("Normal")), Choice(ABNORMAL, _("Abnormal"))),
 )
 COMMENT = Question("comment", _("Anything to add? (optional)"), required=False)
@@ -73,7 +73,7 @@ class AnnotateProtocol(StudyProtocol[AnnotateItem, AnnotateSettings]):
     blurb: Words = _(
         "Sarcasm says the opposite of what is meant, often to make fun of a person or a situation. Whether "
         "something is sarcastic can only be seen from what came before it, so read the whole dialogue first. "
-        "Then answer the questions in the order they stand."
+        "Then answer the questions in order."
     )
     lessons: Sequence[Lesson] = (
         Lesson(

@@ -41,8 +41,8 @@ class CategoriseProtocol(StudyProtocol[CategoriseItem, StudySettings]):
     summary: Words = _("Read a post and what its author says about it, then choose its kind.")
     raters = 1
     blurb: Words = _(
-        "Each post was called sarcastic by the one who wrote it. You see it with the author's explanation "
-        "and with the same meant plainly. Choose the one kind that fits best."
+        "Each post was called sarcastic by its author. You see it with the author's explanation "
+        "and with the same said plainly. Choose the one kind that fits best."
     )
     lessons: Sequence[Lesson] = (
         Lesson(_("Sarcasm"), _("“Thanks for parking across two spaces, so kind.”"),
@@ -52,7 +52,7 @@ class CategoriseProtocol(StudyProtocol[CategoriseItem, StudySettings]):
         Lesson(_("Satire"), _("“The minister works tirelessly, as his tan shows.”"),
                _("Seems to support somebody, but disagrees and mocks underneath.")),
         Lesson(_("Understatement"), _("“The flood made the carpet a little damp.”"),
-               _("Makes less of the state of affairs than it is.")),
+               _("Makes the state of affairs sound smaller than it is.")),
         Lesson(_("Overstatement"), _("“I have only told you this nine million times.”"),
                _("Describes the state of affairs in obviously exaggerated terms.")),
         Lesson(_("Rhetorical question"), _("“Who doesn't love a meeting at seven in the morning?”"),
@@ -78,7 +78,7 @@ class CategoriseProtocol(StudyProtocol[CategoriseItem, StudySettings]):
         """Return the post with what its author says of it."""
         parts = (
             (_("The author's explanation"), item.explanation),
-            (_("The same, meant plainly"), item.rephrase),
+            (_("The same, said plainly"), item.rephrase),
         )
         notes = [(title, text) for title, text in parts if text]
         return Screen(item.context, item.response, notes, self.questions(settings))

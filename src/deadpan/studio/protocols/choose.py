@@ -36,7 +36,7 @@ class ChooseProtocol(StudyProtocol[ChooseItem, StudySettings]):
     title: Words = _("Which one is sarcastic?")
     summary: Words = _("Two people answered the same post. Choose the sarcastic one.")
     raters = 5
-    blurb: Words = _("One of the two responses was marked as sarcastic by the one who wrote it. Choose it.")
+    blurb: Words = _("One of the two responses was marked as sarcastic by its author. Choose it.")
     lessons: Sequence[Lesson] = (
         Lesson(
             _("Two responses to “The train is late again”"),

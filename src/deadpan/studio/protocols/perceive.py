@@ -36,7 +36,7 @@ class PerceiveProtocol(StudyProtocol[PerceiveItem, PerceiveSettings]):
     title: Words = _("Is it sarcastic?")
     summary: Words = _("Read what somebody wrote and say whether it is sarcastic.")
     blurb: Words = _(
-        "Say how it strikes you. There is no right answer to guess at, and what others say is not shown."
+        "Answer as it strikes you. There is no right answer to guess, and you do not see what others say."
     )
     lessons: Sequence[Lesson] = (
         Lesson(_("Sarcastic"), _("“Great, another Monday.”"), _("The writer means the opposite.")),

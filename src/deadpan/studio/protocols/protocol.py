@@ -52,9 +52,9 @@ class StudyProtocol(Generic[I, S]):
     blurb: Words = ""
     lessons: Sequence[Lesson] = ()
     consent: Words = _(
-        "You can stop at any time. What you answer is stored under a random name, together with how long you "
-        "took. It is used for research and may be published without anything that names you. You get a code "
-        "with which you can withdraw everything later."
+        "You can stop at any time. Your answers are stored under a random name, together with the time they "
+        "took. They are used for research and may be published without anything that identifies you. You get "
+        "a code with which you can withdraw everything later."
     )
 
     def introduction(self, settings: S) -> str:

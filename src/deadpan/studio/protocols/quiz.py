@@ -48,7 +48,7 @@ class QuizProtocol(StudyProtocol[QuizItem, QuizSettings]):
     lessons: Sequence[Lesson] = (
         Lesson(
             _("Read the scene first"),
-            _("“Perfect timing”, says she as the bus pulls away."),
+            _("“Perfect timing,” she says as the bus pulls away."),
             _("The words praise the timing, the scene shows that it was bad: she is annoyed."),
         ),
     )

@@ -42,7 +42,7 @@ class TellProtocol(StudyProtocol[StudyItem, TellSettings]):
     name = "tell"
     settings_type = TellSettings
     title: Words = _("Tell us about your posts")
-    summary: Words = _("Hand in one sarcastic and three other posts of your own, and say what you meant.")
+    summary: Words = _("Submit one sarcastic and three other posts of your own, and say what you meant.")
     survey = True
     survey_template = "studio/survey.html"
     survey_reasons: Mapping[str, Words] = REASONS
@@ -58,13 +58,13 @@ class TellProtocol(StudyProtocol[StudyItem, TellSettings]):
             _("Full sentences that say why the post is sarcastic."),
         ),
         Lesson(
-            _("The same, meant plainly"),
+            _("The same, said plainly"),
             _("“I am annoyed that the train is late again.”"),
             _("The same message without sarcasm, as you would say it to a friend."),
         ),
     )
     consent: Words = _(
-        "You hand in posts of your own. Only their links or numbers are made public unless the study says "
+        "You submit posts of your own. Only their links or numbers are made public unless the study says "
         "otherwise, so that a post you delete is gone. Age, gender and country are optional and published in "
         "broad groups only. You get a code with which you can withdraw everything later."
     )

@@ -28,7 +28,7 @@ REASONS: Mapping[str, Any] = {
     "same_post_twice": _("Two of the four posts are the same. Choose four different ones."),
     "verified_account": _("Posts of verified accounts cannot be used."),
     "too_many_followers": _("Posts of accounts with very many followers cannot be used."),
-    "submitted_before": _("One of these posts was handed in before."),
+    "submitted_before": _("One of these posts has already been submitted."),
     "too_fast": _("The survey was filled in too quickly to be used."),
 }
 

@@ -196,7 +196,9 @@ def test_withdrawal_erases_and_leaves_a_tombstone(site, study, tmp_path):
     hand_in(site, study, "bob")
     anybody = site.client()
     assert b"No such code" in anybody.post("/withdraw", {"code": "AAAA-BBBB"}).content
-    assert b"You are withdrawn" in anybody.post("/withdraw", {"code": code.lower().replace("-", " ")}).content
+    assert (
+        b"You have withdrawn" in anybody.post("/withdraw", {"code": code.lower().replace("-", " ")}).content
+    )
     assert b"No such code" in anybody.post("/withdraw", {"code": code}).content
     assert (
         StoredSubmission.objects.count() == 1

@@ -55,7 +55,7 @@ class LoginForm(forms.Form):
         attempt = Try(self.request, cleaned["name"], timezone.now())
         if attempt.refused:
             self.throttled = True
-            raise forms.ValidationError(gettext("Too many tries. Wait ten minutes."))
+            raise forms.ValidationError(gettext("Too many attempts. Wait ten minutes."))
         self.person = authenticate(self.request, **cleaned)
         if self.person is None:
             raise forms.ValidationError(gettext("Name and password do not match."))
@@ -83,7 +83,7 @@ class AccountForm(forms.Form):
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"].strip()
         if Person.objects.filter(name=name).exists() or name.casefold().startswith((GUEST, "imported-")):
-            raise forms.ValidationError(gettext("Somebody has this name. If it is you, log in first."))
+            raise forms.ValidationError(gettext("This name is taken. If it is yours, log in first."))
         return name
 
     def clean_password(self) -> str:
@@ -117,7 +117,7 @@ class OwnPasswordForm(PasswordChangeForm):
         """Check the old password, unless there were too many tries."""
         attempt = Try(self.request, str(self.user.name), timezone.now())
         if attempt.refused:
-            raise forms.ValidationError(gettext("Too many tries. Wait ten minutes."))
+            raise forms.ValidationError(gettext("Too many attempts. Wait ten minutes."))
         old: str = super().clean_old_password()
         attempt.succeeded()
         return old
@@ -164,7 +164,7 @@ def start(request: HttpRequest, token: str) -> HttpResponse:
         sign_in(request, person)
         return redirect("home")
     return render(
-        request, "studio/account.html", {"form": form, "title": gettext("Make the study leader's account")}
+        request, "studio/account.html", {"form": form, "title": gettext("Create the study leader's account")}
     )
 
 

@@ -94,7 +94,7 @@ def _enter(request: HttpRequest, invite: Any, form: AccountForm | None, outsider
 
 def taken_part() -> str:
     """Return what somebody is told who comes with an id that has taken part."""
-    return str(_("Somebody with this id has taken part. If it was you, use the link you were given then."))
+    return str(_("Somebody with this id has already taken part. If it was you, use the link you were given."))
 
 
 def _language(study: Any) -> str:

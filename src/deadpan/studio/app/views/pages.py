@@ -40,7 +40,7 @@ def withdrawal(request: HttpRequest) -> HttpResponse:
         at = timezone.now()
         attempt = Try(request, "withdraw", at)
         if attempt.refused:
-            message, status = _("Too many tries. Wait ten minutes."), 429
+            message, status = _("Too many attempts. Wait ten minutes."), 429
         elif withdraw(clean_text(request.POST.get("code", "")), at):
             done = True
             attempt.succeeded()

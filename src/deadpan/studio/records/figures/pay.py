@@ -35,8 +35,8 @@ def pay_of(member: Any, settings: Any) -> Pay:
 def pay_rule(settings: Any) -> str:
     """Return the rule that time is counted by."""
     rule = _(
-        "Time counts while a page of the study is in front: consent, guideline, reading, answering and "
-        "checks. It stops %(minutes)s minutes after you last moved, typed or scrolled."
+        "Time counts while a page of the study is on screen: consent, guideline, reading, answering and "
+        "checks. It stops %(minutes)s minutes after you last moved the mouse, typed or scrolled."
     ) % {"minutes": IDLE_MINUTES}
     if settings.rate is None:
         return str(rule)
