@@ -5,7 +5,10 @@ from __future__ import annotations
 import sys
 import types
 
-from deadpan.errors import MissingExtra
+import pytest
+
+from deadpan.errors import ConfigError, MissingExtra
+from deadpan.storage import read_manifest
 from deadpan.tour import guide as module
 from deadpan.tour.guide import STOPS, run_tour
 
@@ -33,6 +36,27 @@ def test_a_tour_is_its_stops_in_order(monkeypatch, tmp_path):
     assert "deadpan[studio]" in page and "deadpan[studio]" in str(result)
     assert (tmp_path / "tour" / "manifest.json").exists()
     assert "Next:" in str(result) and result.as_dict()["stops"][0]["finding"] == "One is one."
+
+
+def test_a_folder_of_somebody_else_is_refused_untouched(monkeypatch, tmp_path):
+    monkeypatch.setattr(module, "STOPS", {})
+    (tmp_path / "bench").mkdir()
+    (tmp_path / "bench" / "thesis.txt").write_text("years of work")
+    with pytest.raises(ConfigError, match="not empty and not a tour"):
+        run_tour(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["bench"]
+    for _ in range(2):
+        run_tour(tmp_path / "tour")
+        (tmp_path / "tour" / "notes.txt").write_text("mine")
+    assert "notes.txt" not in read_manifest(tmp_path / "tour").files
+
+
+def test_a_tour_that_was_cut_short_can_be_made_again(monkeypatch, tmp_path):
+    monkeypatch.setattr(module, "STOPS", {"Broken": "no_such_module:stop"})
+    with pytest.raises(ModuleNotFoundError):
+        run_tour(tmp_path / "tour")
+    monkeypatch.setattr(module, "STOPS", {})
+    assert run_tour(tmp_path / "tour").report.is_file()
 
 
 def test_the_stops_are_an_argument_in_this_order():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
 
 from deadpan.page import Page
@@ -17,3 +19,10 @@ def test_the_sentence_is_shown_with_reasons_and_limits(tmp_path, text):
     assert "What it cannot know" in page and "<b>Great" not in page
     assert (text or SENTENCE)[:40] in guide.finding
     assert (tmp_path / guide.artefacts[0].href).is_file()
+    assert shlex.split(guide.command)[-1] == (text or SENTENCE)
+
+
+def test_a_long_text_is_not_cut_in_the_command(tmp_path):
+    guide = Guide(Page("Tour"), tmp_path, text="Oh great, more words. " * 20)
+    stop(guide)
+    assert guide.command.endswith('--model default "..."')

@@ -75,6 +75,6 @@ def _finding(scored: Sequence[RunScores]) -> str:
     word = "above" if (first.avg.low or 0.0) > CHANCE else "not significantly above"
     return (
         f"Of {len(models)} recorded language models the best, {_short(first)}, is right in "
-        f"{score(first.avg)} of {first.n:,} questions, {word} chance ({CHANCE:.3f}), and in both of "
-        f"a pair in {score(first.pairs)}."
+        f"{score(first.avg)} of {first.n:,} questions, {word} chance ({CHANCE:.3f}), and in both questions "
+        f"of {score(first.pairs)} of the pairs."
     )

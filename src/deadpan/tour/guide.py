@@ -9,10 +9,13 @@ from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from pathlib import Path
 
-from deadpan.errors import MissingExtra, ModelError
+from deadpan.errors import ConfigError, MissingExtra, ModelError
+from deadpan.fields import encode
 from deadpan.page import Link, Page, Summary, Table
 from deadpan.results import Result
-from deadpan.storage import write_manifest
+from deadpan.storage import Manifest, file_marks, manifest_path, read_manifest, write_json, write_manifest
+
+COMMAND = "tour"
 
 STOPS = {
     "Your own sentence": "deadpan.tour.sentence:stop",
@@ -108,7 +111,8 @@ def run_tour(
 ) -> TourResult:
     """Run every stop and write the page; `announce` shows which stop is under way."""
     out = Path(out)
-    out.mkdir(parents=True, exist_ok=True)
+    _prepare(out)
+    there = file_marks(out)
     body, stops, started = Page(""), [], clock()
     artefacts: list[Link] = []
     for number, (title, target) in enumerate(STOPS.items(), 1):
@@ -120,8 +124,20 @@ def run_tour(
         stops.append(TourStop(title, guide.finding, guide.command, round(clock() - before, 1), shown))
     result = TourResult((out / "report.html").resolve(), round(clock() - started, 1), tuple(stops))
     _page(result, body, artefacts).write(result.report)
-    write_manifest(out, command="tour", seed=seed)
+    write_manifest(out, command=COMMAND, seed=seed, before=there)
     return result
+
+
+def _prepare(out: Path) -> None:
+    """Make the folder; refuse one that is not a tour's, since stops replace what is in their subfolders."""
+    if out.exists() and not out.is_dir():
+        raise ConfigError(f"{out}: is a file: choose another --out")
+    is_tour = manifest_path(out).is_file() and read_manifest(out).command == COMMAND
+    if out.is_dir() and any(out.iterdir()) and not is_tour:
+        raise ConfigError(f"{out}: not empty and not a tour: choose another --out")
+    out.mkdir(parents=True, exist_ok=True)
+    # By this manifest, without files, a tour that is cut short can be made again.
+    write_json(manifest_path(out), encode(Manifest(COMMAND)))
 
 
 def _visit(guide: Guide, title: str, anchor: str, target: str) -> bool:
@@ -135,7 +151,7 @@ def _visit(guide: Guide, title: str, anchor: str, target: str) -> bool:
         guide.page.note(guide.finding)
         return False
     if guide.command:
-        guide.page.text("Go on from here:").code(guide.command)
+        guide.page.text("Try it yourself:").code(guide.command)
     return True
 
 

@@ -53,7 +53,7 @@ def stop(guide: Guide) -> None:
     rows += _recorded_rows(recorded, pair, {run.plan.model for run in runs})
     guide.page.table(
         ("system", "does it tell the scenes apart?"), [row.row() for row in rows],
-        caption="The detectors are asked now; answers of language models are recorded",
+        caption="Detectors run now; answers of language models were recorded",
     )  # fmt: skip
     total = len({item.pair_id for item in items if item.pair_id})
     _all_pairs(guide, recorded, runs, total)

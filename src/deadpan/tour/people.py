@@ -30,9 +30,9 @@ def stop(guide: Guide) -> None:
     wrong = ", ".join(map(str, RATERS.values()))
     guide.page.text(
         "Seven kinds of study run in a browser or on a phone, in English and Korean. This one asks five "
-        "raters whether a response is sarcastic. No person was asked here: the answers are made up, the "
-        f"set's labels with {wrong} of {ITEMS} inverted. So the errors are known, and the study "
-        "has to find them."
+        "raters whether a response is sarcastic. No person was asked here: the answers are simulated, the "
+        f"set's labels with {wrong} of {ITEMS} flipped. So the errors are known, and the study has to "
+        "find them."
     )
     with tempfile.TemporaryDirectory() as home:
         _show(guide, Path(home))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 from deadpan.detect.detector import DEFAULT, Detector
 from deadpan.detect.explanation import explain
 from deadpan.detect.influence_chart import influence_chart
@@ -14,6 +16,8 @@ from deadpan.serve.catalogue import ServedModel
 from deadpan.tour.guide import Guide
 
 SENTENCE = "Oh great, another meeting that could have been an email."
+LONGEST = 200
+"""Characters of a text that is repeated in a command."""
 
 
 def stop(guide: Guide) -> None:
@@ -43,5 +47,12 @@ def stop(guide: Guide) -> None:
     shown = text if len(text) <= 60 else f"{text[:59]}…"
     guide.found(
         f"“{shown}”: {word}. {meaning}, on the strength of its words alone.",
-        f'deadpan detect explain --model {DEFAULT} "{shown}"',
+        f"deadpan detect explain --model {DEFAULT} {_quoted(text)}",
     )
+
+
+def _quoted(text: str) -> str:
+    """Return a text as a shell takes it for one word; a long one is left to the reader to fill in."""
+    if len(text) > LONGEST:
+        return '"..."'
+    return shlex.quote(text) if set(text) & set('"\\$`!') else f'"{text}"'
