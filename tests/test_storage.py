@@ -20,6 +20,7 @@ from deadpan.storage import (
     atomic,
     digest,
     file_marks,
+    prepare_output,
     read_json,
     read_manifest,
     read_records,
@@ -200,6 +201,16 @@ def test_files_that_were_there_before_are_not_listed(tmp_path):
     made = write_manifest(tmp_path, command="test", before=before)
     assert list(made.files) == ["new.txt", "old.txt"]
     assert read_manifest(tmp_path) == made
+
+
+def test_a_manifest_of_somebody_else_is_never_replaced(tmp_path):
+    (tmp_path / "manifest.json").write_text('{"name": "an app"}')
+    with pytest.raises(ConfigError, match=r"manifest\.json: not a manifest of deadpan: choose another --out"):
+        prepare_output(tmp_path)
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(ConfigError, match="is a file"):
+        prepare_output(tmp_path / "notes.txt")
+    assert prepare_output(tmp_path / "new") == {} and (tmp_path / "new").is_dir()
 
 
 def test_inputs_of_one_name_are_all_in_the_manifest(tmp_path):

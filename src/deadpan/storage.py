@@ -302,6 +302,24 @@ def file_marks(folder: Path) -> dict[str, Mark]:
     return {path.relative_to(folder).as_posix(): _mark(path) for path in folder.rglob("*") if path.is_file()}
 
 
+def prepare_output(folder: Path) -> dict[str, Mark]:
+    """Make an output folder, and return the marks of what is in it, for `write_manifest`.
+
+    A manifest.json that deadpan did not write would be replaced, so such a folder is refused.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise ConfigError(f"{folder}: is a file: choose another --out")
+    if manifest_path(folder).is_file():
+        try:
+            read_manifest(folder)
+        except DataError:
+            raise ConfigError(
+                f"{folder / 'manifest.json'}: not a manifest of deadpan: choose another --out"
+            ) from None
+    folder.mkdir(parents=True, exist_ok=True)
+    return file_marks(folder)
+
+
 def _mark(path: Path) -> Mark:
     state = path.stat()
     return state.st_ino, state.st_mtime_ns

@@ -7,7 +7,7 @@ import pytest
 from deadpan.datasets import read_dataset
 from deadpan.formats.predictions import write_predictions
 from deadpan.records import Example, Judgment, Label, Prediction
-from deadpan.storage import read_records, write_records
+from deadpan.storage import read_manifest, read_records, write_records
 
 
 @pytest.fixture
@@ -57,6 +57,20 @@ def test_a_page_is_for_scored_tables_and_never_silently_left_out(deadpan, tmp_pa
     assert not (tmp_path / "page").exists()
     ran = deadpan("score", "starter-en", tmp_path / "p.jsonl", "--out", tmp_path / "page")
     assert ran.status == 2 and "starter-en: not a scored table" in ran.err and "without --out" in ran.err
+
+
+def test_a_page_leaves_the_files_of_others_alone(deadpan, tmp_path):
+    (tmp_path / "s.csv").write_text(
+        "text,label,predicted_label,predicted_score\na,1,sarcastic,0.9\nb,0,sincere,0.1\n"
+    )
+    (tmp_path / "page").mkdir()
+    (tmp_path / "page" / "notes.txt").write_text("mine")
+    assert deadpan("score", tmp_path / "s.csv", "--out", tmp_path / "page").status == 0
+    assert "notes.txt" not in read_manifest(tmp_path / "page").files
+    (tmp_path / "page" / "manifest.json").write_text('{"name": "an app"}')
+    ran = deadpan("score", tmp_path / "s.csv", "--out", tmp_path / "page")
+    assert ran.status == 2 and "not a manifest of deadpan: choose another --out" in ran.err
+    assert (tmp_path / "page" / "manifest.json").read_text() == '{"name": "an app"}'
 
 
 def test_the_old_spellings_of_agree_and_score_still_work(deadpan, tmp_path, gold):

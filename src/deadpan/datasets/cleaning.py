@@ -24,7 +24,7 @@ from deadpan.registry import unknown
 from deadpan.results import Result
 from deadpan.splits import split
 from deadpan.stats.interval import Interval
-from deadpan.storage import atomic, write_json, write_manifest, write_records
+from deadpan.storage import atomic, prepare_output, write_json, write_manifest, write_records
 
 if TYPE_CHECKING:
     from deadpan.page.summary import Summary
@@ -199,7 +199,7 @@ def clean_dataset(
 
         cues = shortcut_scores(examples, seed)
         cleaning = replace(cleaning, rescored=rescorer(data.examples, examples, cues))
-    out.mkdir(parents=True, exist_ok=True)
+    before = prepare_output(out)
     for name in dict.fromkeys(example.split for example in examples):
         write_records(out / f"{name or 'all'}.parquet", [e for e in examples if e.split == name], Example)
     _write_csv(out / "ids.csv", ("id", "split", "sha256"), ((e.id, e.split, text_hash(e)) for e in examples))
@@ -208,7 +208,7 @@ def clean_dataset(
     if cleaning.rescored:
         write_json(out / "rescored.json", cleaning.rescored.as_dict())
     write_manifest(
-        out, command="datasets clean", seed=seed, inputs=data.files, tally=data.tally,
+        out, command="datasets clean", seed=seed, inputs=data.files, tally=data.tally, before=before,
         config={"source": str(source), "also": list(also), "sizes": sizes, "digest": cleaning.digest},
         counts={**dict(Counter(e.split or "all" for e in examples)), "removed": len(cleaning.removed)},
     )  # fmt: skip

@@ -22,7 +22,7 @@ from deadpan.progress import Progress, silent
 from deadpan.records import Example, Split
 from deadpan.results import Result
 from deadpan.splits import split
-from deadpan.storage import write_batches, write_manifest, write_records
+from deadpan.storage import prepare_output, write_batches, write_manifest, write_records
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -141,6 +141,7 @@ def split_dataset(
     fractions = parse_sizes(sizes)
     reader = open_source(source, reading)
     parts = split(list(counted(reader, "reading", progress)), fractions, seed=seed)
+    before = prepare_output(out)
     for name, part in parts.items():
         write_records(out / f"{name}.parquet", part, Example)
     counts = {str(name): len(part) for name, part in parts.items()}
@@ -152,6 +153,7 @@ def split_dataset(
         inputs=[file.path for file in reader.files()],
         counts=counts,
         tally=reader.tally,
+        before=before,
     )
     sarcastic = {str(name): sum(bool(e.label) for e in part) for name, part in parts.items()}
     return SplitCounts(counts, sarcastic, out)

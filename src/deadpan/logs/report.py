@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from deadpan.errors import MissingExtra
 from deadpan.page import Page
 from deadpan.results import Result
-from deadpan.storage import write_json, write_manifest
+from deadpan.storage import prepare_output, write_json, write_manifest
 
 if TYPE_CHECKING:
     from deadpan.figures import Figure
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def write_comparison(result: LogComparison, folder: Path) -> None:
     """Write comparison.json, report.html, differences.svg and manifest.json."""
-    folder.mkdir(parents=True, exist_ok=True)
+    before = prepare_output(folder)
     lead = f"{len(result.systems)} systems on the same {result.n:,} items, compared by {result.metric}."
     page = Page("Paired comparison", lead)
     add_figure(page, folder, "differences", result.figure)
@@ -28,6 +28,7 @@ def write_comparison(result: LogComparison, folder: Path) -> None:
     settings = {name: value for name, value in result.settings.items() if name != "seed"}
     write_manifest(
         folder, command="compare", config=settings or {"metric": result.metric}, inputs=result.files,
+        before=before,
         seed=result.settings.get("seed"), counts={"items": result.n, "clusters": result.n_clusters},
     )  # fmt: skip
 

@@ -14,7 +14,7 @@ from deadpan.datasets.audit.rescored import explained_figure, rescored_table
 from deadpan.datasets.audit.shortcuts import Shortcuts
 from deadpan.errors import MissingExtra
 from deadpan.page import Link, Page
-from deadpan.storage import write_json, write_manifest
+from deadpan.storage import prepare_output, write_json, write_manifest
 
 if TYPE_CHECKING:
     from deadpan.figures import Figure
@@ -38,14 +38,14 @@ RESCORED = (
 
 def write_atlas(atlas: Atlas, folder: Path, *, seed: int, inputs: Iterable[Path]) -> None:
     """Write index.html, a page per corpus, the figures, atlas.json and manifest.json."""
-    folder.mkdir(parents=True, exist_ok=True)
+    before = prepare_output(folder)
     slugs = page_names([audit.name for audit in atlas.audits])
     for audit in atlas.audits:
         _corpus_page(audit, atlas, folder, slugs[audit.name]).write(folder / f"{slugs[audit.name]}.html")
     _index(atlas, folder, slugs).write(folder / "index.html")
     write_json(folder / "atlas.json", atlas.as_dict())
     write_manifest(
-        folder, command="datasets audit", seed=seed, inputs=inputs,
+        folder, command="datasets audit", seed=seed, inputs=inputs, before=before,
         config={"corpora": [audit.name for audit in atlas.audits]},
         counts={audit.name: audit.n for audit in atlas.audits},
     )  # fmt: skip

@@ -16,7 +16,7 @@ from deadpan.records import Example, Prediction
 from deadpan.results import Result
 from deadpan.stats import SystemScores, score_systems
 from deadpan.stats.curves import ScoreCurves, score_curves
-from deadpan.storage import write_json, write_manifest
+from deadpan.storage import prepare_output, write_json, write_manifest
 
 if TYPE_CHECKING:
     from deadpan.figures import Figure
@@ -91,7 +91,7 @@ class ScoredReport(Result):
         from deadpan.page import Page
 
         out = Path(out)
-        out.mkdir(parents=True, exist_ok=True)
+        before = prepare_output(out)
         names = ", ".join(self.errors)
         page = Page(f"Scores of {names}", f"{len(self.files[0].examples):,} labelled rows.")
         base = self.systems.summary()
@@ -112,7 +112,8 @@ class ScoredReport(Result):
                 page.text(f"{len(wrong) - ON_PAGE:,} more are in errors-{name}.csv.")
         write_json(out / "scores.json", self.as_dict())
         page.write(out / "report.html")
-        write_manifest(out, command="score", inputs=[*inputs, *(file.path for file in self.files)])
+        files = [*inputs, *(file.path for file in self.files)]
+        write_manifest(out, command="score", inputs=files, before=before)
 
     def _draw(self, page: Page, out: Path) -> None:
         if not self.curves:

@@ -12,7 +12,7 @@ from deadpan.formats.predictions import write_predictions
 from deadpan.page import Page
 from deadpan.records import Example, Prediction
 from deadpan.results import Result
-from deadpan.storage import write_json, write_manifest
+from deadpan.storage import prepare_output, write_json, write_manifest
 
 if TYPE_CHECKING:
     from deadpan.figures import Figure
@@ -65,9 +65,11 @@ def write_study(
     counts: Mapping[str, int] | None = None,
 ) -> None:
     """Write NAME.json, the predictions of each system, report.html and manifest.json."""
-    folder.mkdir(parents=True, exist_ok=True)
+    before = prepare_output(folder)
     for system, rows in (predictions or {}).items():
         write_predictions(folder / f"{folder_name(system)}.jsonl", rows)
     write_json(folder / f"{name}.json", result.as_dict())
     page.write(folder / "report.html")
-    write_manifest(folder, command=command, config=config, seed=seed, inputs=inputs, counts=counts)
+    write_manifest(
+        folder, command=command, config=config, seed=seed, inputs=inputs, counts=counts, before=before
+    )
