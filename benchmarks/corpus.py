@@ -16,6 +16,7 @@ import json
 import math
 import multiprocessing
 import os
+import random
 import re
 import resource
 import shutil
@@ -127,21 +128,22 @@ def bars(dumps: Path, work: Path, memory: str, runs: int) -> dict[str, float]:
 # ---------------------------------------------------------------- steps and tricks
 
 
-def raw_bytes(dumps: Path) -> int:
-    """Return the decompressed size of the dumps."""
-    total = 0
+def raw_sizes(dumps: Path) -> list[int]:
+    """Return the decompressed size of each dump."""
+    sizes = []
     for path in sorted(dumps.glob("R*.zst")):
         process = subprocess.Popen(["zstd", "-dcq", "--long=31", str(path)], stdout=subprocess.PIPE)
         assert process.stdout
+        sizes.append(0)
         while block := process.stdout.read(1 << 20):
-            total += len(block)
+            sizes[-1] += len(block)
         process.wait()
-    return total
+    return sizes
 
 
 def steps(dumps: Path, work: Path, memory: str) -> None:
     """Print the processor seconds of each step, and the raw bytes of dumps per core second."""
-    size = raw_bytes(dumps)
+    size = sum(raw_sizes(dumps))
     shutil.rmtree(work / "out", ignore_errors=True)
     idle = 0.0
     for step in STEPS:
@@ -167,23 +169,21 @@ rules.unescaped = lambda c: f"replace(replace(replace({c}, '&lt;', '<'), '&gt;',
     "small limit for dictionaries": PLAIN_OPTIONS.format(", DICTIONARY_SIZE_LIMIT 1000", ""),
     "working tables without compression": PLAIN_OPTIONS.format("uncompressed", "snappy"),
     "allocator that keeps its memory": "import os; os.environ['DUCKDB_JE_MALLOC_CONF'] = ''",
-    "files put together in parallel": "import deadpan.corpus.publish.outputs as o; o.os = type('os', (), {'cpu_count': lambda: 1})",
+    "jobs run two at once": "import deadpan.corpus.engines.duckdb as d; d.DuckDBEngine.share = (lambda whole: lambda engine, jobs, *, extra=0, at_once=0: whole(engine, jobs if extra else 1, extra=extra, at_once=at_once))(d.DuckDBEngine.share)",
 }
 
 
 def tricks(dumps: Path, work: Path, memory: str, runs: int, until: str) -> None:
-    """Print what a build takes without each trick, over one with all of them, measured in turns."""
+    """Print what a build takes without each trick, over one with all of them, measured in random order."""
     clock: dict[str, list[float]] = {name: [] for name in TRICKS}
     cpu: dict[str, list[float]] = {name: [] for name in TRICKS}
     for _ in range(runs):
-        before = build(dumps, work / "out", until, memory)
-        without = {
-            name: build(dumps, work / "out", until, memory, change=one) for name, one in TRICKS.items()
-        }
-        after = build(dumps, work / "out", until, memory)
-        for name, one in without.items():
-            clock[name].append(2 * one["seconds"] / (before["seconds"] + after["seconds"]) - 1)
-            cpu[name].append(2 * one["cpu"] / (before["cpu"] + after["cpu"]) - 1)
+        changes = {"": "", **TRICKS}
+        order = random.sample(list(changes), len(changes))
+        found = {name: build(dumps, work / "out", until, memory, change=changes[name]) for name in order}
+        for name in TRICKS:
+            clock[name].append(found[name]["seconds"] / found[""]["seconds"] - 1)
+            cpu[name].append(found[name]["cpu"] / found[""]["cpu"] - 1)
     for name in TRICKS:
         gain = max(median(clock[name]), median(cpu[name]))
         print(f"  {name}: without it {median(cpu[name]):+.1%} of CPU, {median(clock[name]):+.1%} by the clock: "
@@ -251,16 +251,24 @@ def synthetic(work: Path, comments: int) -> Path:
     return dumps
 
 
+def windows(dumps: Path) -> float:
+    """Return the MiB of the windows of two decoders at once: as large as the dumps, and 2 GiB at most."""
+    return sum(sorted(min(size, 1 << 31) for size in raw_sizes(dumps))[-2:]) / 2**20
+
+
 def curve(work: Path, comments: int, memory: str, largest: dict[str, float] | None) -> None:
     """Print time and memory at 1x, 4x and 16x; `comments` is 16x, which `bars` may have measured."""
     points = []
     for share in (16, 4, 1):
         measured = largest if share == 1 else None
         measured = measured or build(synthetic(work, comments // share), work / "out", "benchmark", memory)
+        window = windows(synthetic(work, comments // share))
+        measured = {**measured, "rest": measured["mib"] - window}
         points.append((comments // share, measured))
         print(f"  {comments // share:>11,} comments: {measured['seconds']:7.1f} s, {measured['cpu']:7.1f} s of CPU, "
-              f"{measured['mib']:6,.0f} MiB", flush=True)  # fmt: skip
-    for name in ("seconds", "cpu", "mib"):
+              f"{measured['mib']:6,.0f} MiB, of which windows {window:,.0f}, the rest {measured['rest']:,.0f}",
+              flush=True)  # fmt: skip
+    for name in ("seconds", "cpu", "rest"):
         (small, one), (large, other) = points[1], points[2]
         exponent = math.log(other[name] / one[name]) / math.log(large / small)
         print(f"  {name}: grows with comments to the power of {exponent:.2f} (4x to 16x)")

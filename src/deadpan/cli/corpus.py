@@ -48,7 +48,7 @@ engine_options = joined(
     click.option("--spark-master", default="local[*]", show_default=True, help="Address of Spark."),
     click.option("--memory", default="4GB", show_default=True,
                  help="Memory of the engine; it spills the rest to disk."),
-    click.option("--workers", default=0, show_default="2 if cores and memory allow", type=click.IntRange(0),
+    click.option("--workers", default=0, show_default="what cores and memory allow", type=click.IntRange(0),
                  help="Dumps to read at once; each may need 2 GiB for its window."),
     click.option("--allow-truncated", is_flag=True, help="Use the whole lines of a truncated file."),
     click.option("--mixed-months", is_flag=True, help="Accept a file with more months than it says."),

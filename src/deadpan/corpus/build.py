@@ -197,13 +197,13 @@ class Build:
 
     def benchmark(self) -> None:
         """Draw the benchmarks, write every file, and publish them."""
-        folder, scratch, memory = self.checkpoints.fresh, self.checkpoints.scratch, self.options.memory
-        outputs = Outputs(self.engine, folder, scratch, memory, self.options.packed)
+        folder, scratch = self.checkpoints.fresh, self.checkpoints.scratch
+        outputs = Outputs(self.engine, folder, scratch, self.options.packed)
         self.moved("raw rows", 5, 100)
         rows = outputs.write_raw(self.raw.rows(self.texts))
         self.moved("benchmarks", 40, 100)
         replies = self.raw.replies(self.entries)
-        drawn = draw_benchmarks(self.engine, self.settings, replies, scratch, memory)
+        drawn = draw_benchmarks(self.engine, self.settings, replies, scratch)
         outputs.write_lines(self.engine.scan(parquet_files(drawn.lines)), drawn.files)
         self.moved("conversations", 60, 100)
         entries = entries_with_folders(self.engine, self.entries, drawn.ids, drawn.folders)
@@ -254,7 +254,7 @@ class Build:
     def _deduplicated(self, units: Sequence[Unit], kind: str) -> UniqueUnits:
         pairs = [(unit, dump) for unit, dump in zip(units, self.dumps, strict=True) if unit.kind == kind]
         chosen, dumps = [unit for unit, _ in pairs], [dump for _, dump in pairs]
-        return deduplicate(self.checkpoints, self.engine, chosen, dumps, self.options.memory)
+        return deduplicate(self.checkpoints, self.engine, chosen, dumps)
 
     def _check_months(self) -> None:
         months = [month for unit in self.ingested.comments.units for month in unit.months]

@@ -114,8 +114,8 @@ class BuildOptions:
     """Options of a build that are not rules. Only `packed` and `forget` change the files that are written.
 
     `allow_truncated` uses the whole lines of a dump that ends early, `mixed_months` accepts a dump with more
-    months than its name says, `workers` is the number of dumps that are read at once (0: two if the machine
-    has the cores and the memory, else one), `packed` writes .bz2 files, `forget` is a file with the names of
+    months than its name says, `workers` is the number of dumps that are read at once (0: as many as the
+    machine has cores and memory for), `packed` writes .bz2 files, `forget` is a file with the names of
     authors to exclude, and `work` is the folder in which a corpus is built that goes to a URL.
     """
 

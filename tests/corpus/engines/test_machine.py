@@ -66,9 +66,9 @@ def test_as_many_dumps_at_once_as_cores_and_memory_allow(
     monkeypatch.setattr("deadpan.corpus.engines.duckdb.cores_here", lambda: cores)
     monkeypatch.setattr("deadpan.corpus.engines.duckdb.memory_here", lambda: gigabytes * GB)
     for engine in engines(memory):
-        assert engine.share(10, WINDOW) == expected
-        assert engine.share(1, WINDOW) == Share(1, cores, memory)
-        assert engine.share(10, WINDOW, 3).at_once == 3
+        assert engine.share(10, extra=WINDOW) == expected
+        assert engine.share(1, extra=WINDOW) == Share(1, cores, memory)
+        assert engine.share(10, extra=WINDOW, at_once=3).at_once == 3
 
 
 def test_on_a_cluster_the_machine_of_the_driver_does_not_decide(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,5 +77,5 @@ def test_on_a_cluster_the_machine_of_the_driver_does_not_decide(monkeypatch: pyt
     engine.memory = "4GB"
     for cores in (1, 64):
         monkeypatch.setattr("deadpan.corpus.engines.machine.cores_here", lambda cores=cores: cores)
-        shares.append(engine.share(10, WINDOW))
+        shares.append(engine.share(10, extra=WINDOW))
     assert shares == [Share(1, 1, "4GB")] * 2

@@ -74,7 +74,8 @@ class DuckDBEngine:
         self.memory = settings.memory
         memory = size_in_bytes(settings.memory)
         self.fan_out = min(FAN_OUT[1], max(FAN_OUT[0], memory // PARTITION_BYTES))
-        self.job_bytes = max(SMALLEST_JOB, memory // JOBS_PER_MEMORY)
+        self.most = max(1, min(cores_here(), memory // SMALLEST_SHARE))
+        self.job_bytes = max(SMALLEST_JOB, memory // self.most // JOBS_PER_MEMORY)
         # Tables have no order until the last queries sort them; keeping one would take memory.
         self.connection.execute("SET preserve_insertion_order = false")
 
@@ -147,12 +148,10 @@ class DuckDBEngine:
     def collect(self, frame: Frame) -> pa.Table:
         return frame.to_native().to_arrow_table()
 
-    def share(self, jobs: int, extra: int = 0, at_once: int = 0) -> Share:
+    def share(self, jobs: int, *, extra: int = 0, at_once: int = 0) -> Share:
         """Run as many jobs at once as this machine has cores and memory for; fewer jobs have more threads."""
-        memory = size_in_bytes(self.memory)
-        most = min(cores_here(), memory // SMALLEST_SHARE)
-        if extra:
-            most = min(most, (memory_here() - memory - SPARE) // extra)
+        room = memory_here() - size_in_bytes(self.memory) - SPARE
+        most = min(self.most, room // extra) if extra else self.most
         at_once = max(1, min(jobs, at_once or most))
         return Share(at_once, max(1, cores_here() // at_once), divided_size(self.memory, at_once))
 

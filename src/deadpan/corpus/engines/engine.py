@@ -98,7 +98,7 @@ class Engine(Protocol):
         """Compute a lazy table whose result is small."""
         ...
 
-    def share(self, jobs: int, extra: int = 0, at_once: int = 0) -> Share:
+    def share(self, jobs: int, *, extra: int = 0, at_once: int = 0) -> Share:
         """Divide what the engine may use between jobs, each of which needs `extra` bytes more than its share.
 
         `at_once` is the number of jobs that run at once, if the user has chosen it.

@@ -105,7 +105,7 @@ class SparkEngine:
             warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
             return frame.to_native().toArrow()
 
-    def share(self, jobs: int, extra: int = 0, at_once: int = 0) -> Share:
+    def share(self, jobs: int, *, extra: int = 0, at_once: int = 0) -> Share:
         """Leave to Spark how many tasks a worker runs at once: a task has one core, and memory of its own."""
         return Share(1, 1, self.memory)
 

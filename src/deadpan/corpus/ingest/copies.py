@@ -45,6 +45,7 @@ class CopiesJob:
 
     target: str
     memory: str
+    threads: int
     scratch: str
     source: str = ""
     copies: str = ""
@@ -61,7 +62,7 @@ class CopiesJob:
 def _started(job: str, watch: Watch) -> Iterator[tuple[CopiesJob, duckdb.DuckDBPyConnection]]:
     task = CopiesJob(**json.loads(job))
     Path(task.scratch).mkdir(parents=True, exist_ok=True)
-    with closing(connect(task.memory, Path(task.scratch))) as connection:
+    with closing(connect(task.memory, Path(task.scratch), task.threads)) as connection:
         connection.execute("SET preserve_insertion_order = false")
         yield task, connection
     watch(job, 0)
@@ -157,6 +158,7 @@ def keep(job: str, watch: Watch = ignore) -> None:
         SELECT * EXCLUDE (start, filename, file_row_number, place, late) {changed}
         FROM {_numbered_rows(connection, task)}
         JOIN (SELECT place, late FROM mine WHERE won) w ON start + file_row_number = w.place
+        WHERE id IN (SELECT id FROM mine WHERE won)
         """
         _copy(connection, best, folder / BEST)
         write_json(folder / FACTS, _facts(connection))

@@ -32,7 +32,7 @@ def hash_dumps(engine: Engine, root: Path, scratch: Path, dumps: Sequence[Dump])
     jobs = [
         json.dumps([place, str(target.resolve())]) for place, target in zip(unknown, targets, strict=True)
     ]
-    engine.run_jobs(work, jobs)
+    engine.run_jobs(work, jobs, at_once=engine.share(len(jobs)).at_once)
     fresh = {place: read_json(target) for place, target in zip(unknown, targets, strict=True)}
     found = {place: [*mark, fresh.get(place) or known[place][2]] for place, mark in marks.items()}
     if found != known:

@@ -36,7 +36,7 @@ class UniqueUnits:
 
 
 def deduplicate(
-    checkpoints: Checkpoints, engine: Engine, units: Sequence[Unit], dumps: Sequence[Dump], memory: str
+    checkpoints: Checkpoints, engine: Engine, units: Sequence[Unit], dumps: Sequence[Dump]
 ) -> UniqueUnits:
     """Return units of one kind without duplicates. Units without a dropped copy are unchanged."""
     repeated = _repeated_ids(checkpoints, engine, units)
@@ -44,7 +44,7 @@ def deduplicate(
         return UniqueUnits(list(units), Counter())
 
     def make(folder: Path) -> None:
-        _Copies(engine, units, dumps, memory, checkpoints.scratch.resolve()).write(repeated, folder)
+        _Copies(engine, units, dumps, checkpoints.scratch.resolve()).write(repeated, folder)
 
     # Of copies that do not differ, that of the first unit stays, so the order matters.
     folder = checkpoints.step(f"copies_{units[0].kind}", [unit.key for unit in units], make)
@@ -72,13 +72,11 @@ def _repeated_ids(checkpoints: Checkpoints, engine: Engine, units: Sequence[Unit
 class _Copies:
     """The choice between all copies, as rounds of jobs: by dump, by id, by dump and by id again, by dump."""
 
-    def __init__(
-        self, engine: Engine, units: Sequence[Unit], dumps: Sequence[Dump], memory: str, scratch: Path
-    ) -> None:
+    def __init__(self, engine: Engine, units: Sequence[Unit], dumps: Sequence[Dump], scratch: Path) -> None:
         self.engine = engine
         self.units = units
         self.dumps = dumps
-        self.memory = memory
+        self.share = engine.share(len(units))
         self.scratch = scratch
         self.folder = scratch / f"copies-{units[0].kind}"
 
@@ -94,7 +92,7 @@ class _Copies:
             self._job(target=str(target.resolve() / unit.key), **self._unit(number), **found)
             for number, unit in enumerate(self.units)
         ]
-        self.engine.run_jobs(copies.keep, jobs)
+        self._run(copies.keep, jobs)
         shutil.rmtree(self.folder)
 
     def _by_unit(self, work: Work, name: str, **what: Any) -> None:
@@ -103,7 +101,7 @@ class _Copies:
             self._job(target=f"{self.folder}/{name}/{number:05}.parquet", **self._unit(number), **what)
             for number in range(len(self.units))
         ]
-        self.engine.run_jobs(work, jobs)
+        self._run(work, jobs)
 
     def _by_id(self, work: Work, name: str, target: str) -> None:
         """Run a job for some ids each, with all rows of these in a folder of files."""
@@ -114,8 +112,11 @@ class _Copies:
             self._job(source=str(source), target=f"{self.folder}/{target}{number:05}.parquet")
             for number, source in enumerate(parts_of(parts))
         ]
-        self.engine.run_jobs(work, jobs)
+        self._run(work, jobs)
         shutil.rmtree(parts)
+
+    def _run(self, work: Work, jobs: Sequence[str]) -> None:
+        self.engine.run_jobs(work, jobs, at_once=self.share.at_once)
 
     def _unit(self, number: int) -> dict[str, Any]:
         unit = self.units[number]
@@ -124,7 +125,8 @@ class _Copies:
         return {"unit": number, "kind": unit.kind, "dump": dump, "starts": starts}
 
     def _job(self, **what: Any) -> str:
-        return CopiesJob(memory=self.memory, scratch=str(self.scratch), **what).text()
+        share, scratch = self.share, str(self.scratch)
+        return CopiesJob(memory=share.memory, threads=share.threads, scratch=scratch, **what).text()
 
 
 def _without_losers(unit: Unit, folder: Path) -> Unit:

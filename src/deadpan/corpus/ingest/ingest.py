@@ -56,7 +56,7 @@ class Ingest:
         """Run a job for every dump that no earlier run has read, the largest first."""
         new = [(d, key) for d, key in zip(dumps, keys, strict=True) if not self.checkpoints.has(d.kind, key)]
         new.sort(key=lambda pair: -pair[0].size)
-        share = self.engine.share(len(new), WINDOW, self.options.workers)
+        share = self.engine.share(len(new), extra=WINDOW, at_once=self.options.workers)
         positions = {self._job(dump, key, share): 0 for dump, key in new}
         total = sum(dump.size for dump in dumps)
         done = total - sum(dump.size for dump, _ in new)

@@ -1,17 +1,13 @@
-"""Jobs that put the parts of a released file together, on any worker, and hash it meanwhile."""
+"""Jobs that put the parts of a released file together, on any worker, and hash it."""
 
 from __future__ import annotations
 
 import bz2
-import hashlib
-import io
 import json
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,13 +16,11 @@ import pyarrow.parquet as pq
 from deadpan.corpus.checkpoints import attempt, flush
 from deadpan.corpus.engines.engine import Watch, ignore
 from deadpan.formats.sarc import RAW_COLUMNS
-from deadpan.storage import write_json
-
-if TYPE_CHECKING:
-    from typing_extensions import Buffer
+from deadpan.storage import digest, write_json
 
 ROW_GROUP = 100_000
 READ_ROWS = 20_000
+BLOCK = 1 << 20
 
 _TEXTS = {"comment", "author", "subreddit", "parent_comment", "id", "parent_id", "link_id"}
 _TYPES = {"label": pa.int8(), "date": pa.string(), **dict.fromkeys(_TEXTS, pa.string())}
@@ -60,38 +54,37 @@ def work(job: str, watch: Watch = ignore) -> None:
     """Write one file, and its size and hash."""
     task = AssemblyJob(**json.loads(job))
     with attempt(Path(task.target)) as path:
-        with _hashed(path) as (file, raw):
-            (_write_rows if task.rows else _write_text)(task, file)
+        (_write_rows if task.rows else _write_text)(task, path)
         flush(path)
-    write_json(Path(task.facts), {"bytes": raw.size, "sha256": raw.hash.hexdigest()})
+        facts = {"bytes": path.stat().st_size, "sha256": digest(path)}
+    write_json(Path(task.facts), facts)
     watch(job, 0)
 
 
-def _write_text(task: AssemblyJob, file: IO[bytes]) -> None:
-    with ExitStack() as stack:
-        packed = cast("IO[bytes]", stack.enter_context(bz2.open(file, "wb"))) if task.packed else file
-        packed.write(task.first.encode())
+def _write_text(task: AssemblyJob, path: Path) -> None:
+    with bz2.open(path, "wb") if task.packed else path.open("wb") as file:
+        file.write(task.first.encode())
         skip = task.skip
         for part in task.parts:
             with Path(part).open("rb") as source:
                 skip -= len(source.read(skip))
-                shutil.copyfileobj(source, packed, 1 << 20)
-        packed.write(task.last.encode())
+                shutil.copyfileobj(source, file, BLOCK)
+        file.write(task.last.encode())
 
 
-def _write_rows(task: AssemblyJob, file: IO[bytes]) -> None:
-    """Regroup the rows, since the sizes of the parts depend on the machine, into groups of a fixed size."""
+def _write_rows(task: AssemblyJob, path: Path) -> None:
+    """Regroup the rows into groups of a fixed size, each in one piece: the parts depend on the machine."""
     held: list[pa.RecordBatch] = []
     count = 0
-    with pq.ParquetWriter(file, RAW_SCHEMA, compression="zstd", use_dictionary=_REPEATING) as writer:
+    with pq.ParquetWriter(path, RAW_SCHEMA, compression="zstd", use_dictionary=_REPEATING) as writer:
         for batch in _batches(task):
             held.append(batch)
             count += len(batch)
             while count >= ROW_GROUP:
                 table = pa.Table.from_batches(held, RAW_SCHEMA)
-                writer.write_table(table.slice(0, ROW_GROUP), ROW_GROUP)
+                writer.write_table(table.slice(0, ROW_GROUP).combine_chunks(), ROW_GROUP)
                 held, count = table.slice(ROW_GROUP).to_batches(), count - ROW_GROUP
-        writer.write_table(pa.Table.from_batches(held, RAW_SCHEMA), ROW_GROUP)
+        writer.write_table(pa.Table.from_batches(held, RAW_SCHEMA).combine_chunks(), ROW_GROUP)
 
 
 def _batches(task: AssemblyJob) -> Iterator[pa.RecordBatch]:
@@ -100,24 +93,3 @@ def _batches(task: AssemblyJob) -> Iterator[pa.RecordBatch]:
             for batch in source.iter_batches(READ_ROWS):
                 chosen = batch.filter(pc.equal(batch.column("date"), task.month)) if task.month else batch
                 yield chosen.cast(RAW_SCHEMA)
-
-
-class _HashedFile(io.FileIO):
-    """A file that is hashed while it is written, so that it need not be read again."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path, "wb")
-        self.hash = hashlib.sha256()
-        self.size = 0
-
-    def write(self, data: Buffer, /) -> int:
-        size = super().write(data)
-        self.hash.update(memoryview(data)[:size])
-        self.size += size
-        return size
-
-
-@contextmanager
-def _hashed(path: Path) -> Iterator[tuple[IO[bytes], _HashedFile]]:
-    with _HashedFile(path) as raw, io.BufferedWriter(raw, 1 << 20) as file:
-        yield cast("IO[bytes]", file), raw

@@ -65,23 +65,24 @@ class DrawJob:
     rules: dict[str, Any]
     seed: int
     memory: str
+    threads: int
     scratch: str
 
 
-def draw_benchmarks(
-    engine: Engine, settings: CorpusSettings, replies: Frame, scratch: Path, memory: str
-) -> Benchmarks:
+def draw_benchmarks(engine: Engine, settings: CorpusSettings, replies: Frame, scratch: Path) -> Benchmarks:
     """Draw the benchmarks of all sequences; `replies` is the result of `RawRows.replies`."""
     scratch = scratch.resolve()
     engine.scatter(replies, scratch / "replies", "post", engine.job_bytes)
-    target = scratch / "drawn"
+    target, sources = scratch / "drawn", parts_of(scratch / "replies")
+    share = engine.share(len(sources))
     jobs = [
         DrawJob(
-            str(source), str(target), number, encode(settings.benchmark), settings.seed, memory, str(scratch)
+            str(source), str(target), number, encode(settings.benchmark), settings.seed, share.memory,
+            share.threads, str(scratch),
         )
-        for number, source in enumerate(parts_of(scratch / "replies"))
-    ]
-    engine.run_jobs(work, [json.dumps(asdict(job)) for job in jobs])
+        for number, source in enumerate(sources)
+    ]  # fmt: skip
+    engine.run_jobs(work, [json.dumps(asdict(job)) for job in jobs], at_once=share.at_once)
     counts, drops = Counter[tuple[str, str, int, int]](), Counter[str]()
     for path in sorted((target / "counts").glob("*.json")):
         found = read_json(path)
@@ -108,7 +109,7 @@ def work(job: str, watch: Watch = ignore) -> None:
     rules = decode(task.rules, BenchmarkRules)
     drops: Counter[str] = Counter()
     source = read_folder(Path(task.source))
-    with closing(connect(task.memory, Path(task.scratch))) as connection:
+    with closing(connect(task.memory, Path(task.scratch), task.threads)) as connection:
         connection.execute("SET preserve_insertion_order = false")
         words = (row["text"] for row in _rows(connection, f"SELECT text FROM {source} WHERE place > 0"))
         similarity = WordSums(rules.vectors, words)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -34,11 +33,10 @@ Queries = Mapping[str, Mapping[str, str]]
 class Outputs:
     """Writes files into a folder that is moved into place when all of them are finished."""
 
-    def __init__(self, engine: Engine, folder: Path, scratch: Path, memory: str, packed: bool) -> None:
+    def __init__(self, engine: Engine, folder: Path, scratch: Path, packed: bool) -> None:
         self.engine = engine
         self.folder = folder.resolve()
         self.scratch = scratch.resolve()
-        self.memory = memory
         self.packed = packed
         self.jobs: list[str] = []
         self.facts: dict[str, Path] = {}
@@ -93,7 +91,7 @@ class Outputs:
         """Plan a file that is put together from parts."""
         packed = self.packed and not how.get("rows")
         target = f"{name}.bz2" if packed else name
-        facts = self.scratch / "facts" / f"{len(self.jobs)}.json"
+        facts = self.scratch / "facts" / f"{len(self.facts)}.json"
         places = [str(part) for part in parts]
         job = assembly.AssemblyJob(places, str(self.folder / target), str(facts), packed=packed, **how)
         self.jobs.append(job.text())
@@ -101,7 +99,7 @@ class Outputs:
 
     def finish(self) -> dict[str, dict[str, Any]]:
         """Put all planned files together; return their sizes and hashes by name."""
-        self.engine.run_jobs(assembly.work, self.jobs, at_once=os.cpu_count() or 1)
+        self.engine.run_jobs(assembly.work, self.jobs, at_once=self.engine.share(len(self.jobs)).at_once)
         return {name: read_json(path) for name, path in self.facts.items()}
 
     def _write_sorted(
@@ -116,6 +114,7 @@ class Outputs:
         self, sources: Sequence[Path], queries: Callable[[str], Queries], table: str = ""
     ) -> dict[str, list[Path]]:
         """Run one job for each range; return the parts of every file in order."""
+        share = self.engine.share(len(sources))
         jobs, parts = [], dict[str, list[Path]]()
         for number, source in enumerate(sources):
 
@@ -129,8 +128,9 @@ class Outputs:
                 for query, texts in queries(read_folder(source.resolve())).items()
             }
             rows = part(table) if table else ""
-            jobs.append(pieces.PieceJob(wanted, self.memory, str(self.scratch), rows).text())
-        self.engine.run_jobs(pieces.work, jobs)
+            job = pieces.PieceJob(wanted, share.memory, share.threads, str(self.scratch), rows)
+            jobs.append(job.text())
+        self.engine.run_jobs(pieces.work, jobs, at_once=share.at_once)
         return parts
 
 

@@ -38,6 +38,7 @@ class PieceJob:
 
     queries: Mapping[str, Mapping[str, str]]
     memory: str
+    threads: int
     scratch: str
     table: str = ""
 
@@ -49,7 +50,7 @@ def work(job: str, watch: Watch = ignore) -> None:
     """Run the queries of a job one after the other."""
     task = PieceJob(**json.loads(job))
     Path(task.scratch).mkdir(parents=True, exist_ok=True)
-    with closing(connect(task.memory, Path(task.scratch))) as connection:
+    with closing(connect(task.memory, Path(task.scratch), task.threads)) as connection:
         connection.execute("SET preserve_insertion_order = false")
         connection.execute(MACROS)
         for query, texts in task.queries.items():

@@ -180,7 +180,7 @@ class _Threads:
         def watch(job: str, number: int) -> None:
             self.progress("trees", 20 * len(jobs) + 50 * next(finished, 0), 100 * len(jobs))
 
-        self.engine.run_jobs(batches.work, jobs, watch)
+        self.engine.run_jobs(batches.work, jobs, watch, self.engine.share(len(jobs)).at_once)
         _remove(folder)
 
     def _find_strays(self, number: int, homes: Frame | None) -> bool:
