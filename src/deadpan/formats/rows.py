@@ -101,10 +101,8 @@ def lines(path: Path, cure: str, encoding: str = "utf-8") -> Iterator[tuple[int,
 def _not_text(raw: bytes, encoding: str, reason: str) -> str:
     """Return why a line could not be decoded, with the cure."""
     probable = _probable_encoding(raw)
-    if probable == BINARY:
-        return f"binary data, not text ({reason}): is this the right file?"
     tried = "UTF-8" if encoding == "utf-8" else f"UTF-8 or {encoding.upper()}"
-    hint = "" if _CODECS[probable] == encoding else f"; probably {probable}"
+    hint = "" if _CODECS.get(probable) == encoding else f"; probably {probable}"
     return f"not {tried} text ({reason}{hint}): save it as UTF-8"
 
 
@@ -136,7 +134,7 @@ def find_encoding(path: Path) -> str:
     return "utf-8"
 
 
-BINARY = "binary data"
+BINARY = "binary data, or several encodings in one file"
 _CODECS = {"CP949, Korean": "cp949", "Windows-1252 or Latin-1": "cp1252"}
 
 

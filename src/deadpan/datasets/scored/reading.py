@@ -115,10 +115,11 @@ def check_same_rows(files: Sequence[ScoredFile]) -> list[Example]:
     truth = {example.id: example for example in first.examples}
     for other in files[1:]:
         labels = {example.id: example for example in other.examples}
-        if labels.keys() != truth.keys():
+        if lone := sorted(labels.keys() ^ truth.keys()):
+            has, lacks = (first, other) if lone[0] in truth else (other, first)
             raise DataError(
-                f"{first.path} has {len(truth):,} labelled rows and {other.path} has {len(labels):,}: "
-                "they are not the same table"
+                f"{has.path} has a labelled row {lone[0].removeprefix('row ')!r} that {lacks.path} lacks "
+                f"({len(truth):,} and {len(labels):,} labelled rows): they are not the same table"
             )
         for id, example in labels.items():
             if example.label != truth[id].label or example.response.text != truth[id].response.text:
