@@ -38,6 +38,17 @@ def test_a_file_that_is_no_better_than_a_constant_answer_is_said_to_be(tmp_path)
     assert "poor is not significantly better than a constant answer" in poor
 
 
+def test_rows_without_an_answer_are_named_where_they_lower_the_score(tmp_path):
+    path = scored(tmp_path / "shy.csv", 40)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    shy = [
+        line.rsplit(",", 2)[0] + ",cannot tell,0.5" if n % 4 == 1 else line for n, line in enumerate(lines)
+    ]
+    path.write_text("\n".join(shy) + "\n", encoding="utf-8")
+    assert "Rows without an answer, which count as wrong: shy 10." in page(tmp_path, path)
+    assert "count as wrong" not in page(tmp_path / "again", scored(tmp_path / "good.csv", 36))
+
+
 def test_of_two_files_the_better_one_is_named_only_if_it_is_significantly_better(tmp_path):
     both = page(tmp_path, scored(tmp_path / "poor.csv", 10), scored(tmp_path / "good.csv", 38))
     assert "good does best on 40 labelled rows" in both and "Differences" in both

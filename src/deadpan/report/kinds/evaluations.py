@@ -71,6 +71,10 @@ def _files(output: Output, found: Mapping[str, Any]) -> Story:
     n = max(each["n"] for each in found["systems"].values())
     ranked = {name: found["systems"][name] for name in names}
     text = headline({**found, "systems": ranked, "metric": main, "data": f"{n:,} labelled rows"})
+    silent = {name: each["n_unread"] for name, each in ranked.items() if each["n_unread"]}
+    if silent:
+        counts = ", ".join(f"{name} {unread:,}" for name, unread in silent.items())
+        text += f" Rows without an answer, which count as wrong: {counts}."
     rows: list[tuple[Cell, ...]] = [
         (in_words(score), *(systems[name][score] for name in names), constant.get(score)) for score in shown
     ]
@@ -96,6 +100,6 @@ def _files(output: Output, found: Mapping[str, Any]) -> Story:
 
 
 def _answers(confusion: Sequence[Sequence[int]], title: str) -> StoryTable:
-    columns = ("truth", "predicted sincere", "predicted sarcastic", "unread")
+    columns = ("truth", "predicted sincere", "predicted sarcastic", "no answer")
     rows = zip(("sincere", "sarcastic"), confusion, strict=True)
     return StoryTable(Table(columns, tuple((name, *row) for name, row in rows), title))
