@@ -77,12 +77,12 @@ class TableReader(Reader):
         if self.data is None:
             raise DataError(f"{self.name}: no file to read: name a table ({expected})")
         if not self.data.exists():
-            raise DataError(f"{self.name}: no file {self.data}: expected a table ({expected})")
+            raise DataError(f"{self.data}: no such file: expected a table ({expected})")
         inside = (
             [self.data] if self.data.is_file() else _tables_in(self.data / "data") or _tables_in(self.data)
         )
         if not inside or inside[0].suffix.lower() not in SUFFIXES:
-            raise DataError(f"{self.name}: nothing to read in {self.data}: expected {expected}")
+            raise DataError(f"{self.data}: no table there: expected {expected}")
         return [CorpusFile(path, SPLITS.get(path.stem.lower(), "")) for path in inside]
 
     def examples(self) -> Iterator[Example]:
