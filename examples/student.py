@@ -5,6 +5,9 @@ Both are trained on everything English whose licence allows it, all corpora toge
 before a response; the encoder also with a loss that compares the texts of a pair. A fifth of every corpus is
 held out: the weights of the two, calibration, band and the scores in the card come from it. A training that
 was interrupted resumes.
+
+With `--start` the encoder of an earlier student is trained further, on what is new and on a sample of what it
+knows; the mean of the additions before and after is kept, which forgets less than those after.
 """
 
 from __future__ import annotations
@@ -17,7 +20,8 @@ from pathlib import Path
 
 import numpy as np
 from default_detector import evened
-from everyday_lines import SOURCE, everyday_lines, everyday_pairs, lines_alone, plain_lines
+from everyday_lines import PAIRS, SOURCE, everyday_lines, everyday_pairs, lines_alone, plain_lines
+from safetensors.torch import load_file
 
 from deadpan.datasets import read_dataset
 from deadpan.detect.detector import Detector
@@ -26,6 +30,7 @@ from deadpan.detect.features.logistic import Fitted, fit_logistic, fit_scale
 from deadpan.detect.seen import SeenTexts
 from deadpan.detect.systems.blend import STRENGTH, log_odds
 from deadpan.detect.systems.linear import Linear
+from deadpan.detect.transformer.encoder import ADAPTER
 from deadpan.detect.transformer.system import Transformer
 from deadpan.detect.verdicts import Bands, choose_band, rescaled
 from deadpan.draws import sample
@@ -48,7 +53,7 @@ NEW = ("more_",)
 """Beginning of the names of the files with pairs that no earlier student knew."""
 REHEARSED = 1_200
 """Earlier examples that are trained on again when a student is trained further, so that it forgets little."""
-PREVALENCE, COVERAGE, CALM = 0.5, 0.7, 0.92
+PREVALENCE, COVERAGE, CALM = 0.5, 0.7, 0.9
 
 
 def english(data_dir: Path) -> list[Example]:
@@ -98,9 +103,26 @@ def answers(held_out: Sequence[Example], scores: np.ndarray) -> Bands:
     odds = np.log(np.clip(scores, 1e-6, 1 - 1e-6) / np.clip(1 - scores, 1e-6, 1))
     scale = fit_scale(odds[at], labels[at])
     even = np.array([rescaled(score, *scale) for score in scores])
-    plain = np.array([s for s, e in zip(even, held_out, strict=True) if e.source == SOURCE and not e.label])
+    everyday = [e.source in (SOURCE, PAIRS) and not e.label for e in held_out]
+    plain = even[np.array(everyday)]
     band = choose_band(labels[at], even[at], coverage=COVERAGE, plain=plain, calm=CALM)
     return Bands(PREVALENCE, {"en": band}, {"en": scale})
+
+
+def learn_sentences(examples: Sequence[Example], start: str, work: Path) -> None:
+    """Train the encoder, or train an earlier one further; save it as work/encoder."""
+    if not start:
+        Detector("transformer", **SETTINGS, checkpoint=str(work)).fit(examples).save(work / "encoder")
+        return
+    earlier = Path(start) / "1-transformer"
+    detector = Detector("transformer", **SETTINGS, start=str(earlier), checkpoint=str(work))
+    detector.fit(further(examples))
+    before = load_file(earlier / ADAPTER)
+    detector.predictor.adapter_ = {
+        name: (value.float() + before[name].float()) / 2
+        for name, value in detector.predictor.adapter_.items()
+    }
+    detector.save(work / "encoder")
 
 
 def learn_words(examples: Sequence[Example]) -> Linear:
@@ -176,8 +198,9 @@ layers. Only the additions and the head come with deadpan: no code, about a mega
 before a text. Answers, prevalence, markers and other languages are as in the default detector.
 
 - Trained on four fifths of: the deadpan starter set, everyday lines and pairs of our own (CC0-1.0),
-  iSarcasmEval (English, with rephrases) and MUStARD (both MIT). Made by `examples/student.py`, seed 0, in
-  one training of all corpora together.
+  iSarcasmEval (English, with rephrases) and MUStARD (both MIT). Made by `examples/student.py --start`:
+  an earlier student, trained on all corpora together, was trained further on new everyday pairs and lines and
+  on a sample of the rest; the mean of its additions before and after is kept.
 - Not trained on SARC or other corpora that state no licence.
 
 Scores on the fifth held out. Calibration and band were chosen on the same fifth, so coverage and "decided"
@@ -188,8 +211,9 @@ decided, "decided" that of the texts it decides, "coverage" their share, "pairs"
 |---|---:|---:|---:|---:|---:|---:|
 {table}
 
-It fails where sarcasm needs knowledge of the world, and it is sometimes sure and wrong: "Great, my umbrella
-held up in the storm." was called sarcastic in a trial. Not for decisions about people.
+It fails where sarcasm needs knowledge of the world. It is weakest where the same words are sarcastic after
+bad news and sincere after good news ("Nice."): there it calls about one in five sincere answers sarcastic.
+Not for decisions about people.
 """
 
 
@@ -202,9 +226,7 @@ def main() -> None:
     train, held_out = parts(options.data_dir)
     work = options.out.with_name(options.out.name + "-work")
     if not (work / "encoder" / "manifest.json").is_file():
-        start = str(Path(options.start) / "1-transformer") if options.start else ""
-        detector = Detector("transformer", **SETTINGS, start=start, checkpoint=str(work))
-        detector.fit(further(train) if options.start else train).save(work / "encoder")
+        learn_sentences(train, options.start, work)
     encoder = Detector.load(work / "encoder")
     said = work / "held-out.jsonl"
     if not said.is_file():

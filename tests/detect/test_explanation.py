@@ -35,20 +35,32 @@ def explained(label: bool | None, **pushes: float) -> list[str]:
 
 
 def test_reasons_are_words_that_say_something():
-    assert explained(True, the=1.0, printer=0.5, of=-1.0) == ["Words that speak for sarcasm: “printer”."]
+    assert explained(True, the=1.0, printer=0.5, of=-1.0) == ["Words that point to sarcasm: “printer”."]
     assert explained(None, the=1.0, it=-1.0) == ["No single word decides, but how they go together."]
 
 
 def test_words_against_the_answer_are_named_only_if_they_are_strong():
-    assert explained(False, thanks=0.2, dinner=-0.2) == ["Words that speak against sarcasm: “dinner”."]
+    assert explained(False, thanks=0.2, dinner=-0.2) == ["Words that point away from sarcasm: “dinner”."]
     assert len(explained(False, thanks=0.4, dinner=-0.2)) == 2
     assert len(explained(None, thanks=0.2, dinner=-0.2)) == 2
+
+
+def test_reasons_that_all_point_the_other_way_are_followed_by_a_word_on_the_rest():
+    told = explained(False, fine=0.4, perhaps=0.0)
+    assert told == ["Words that point to sarcasm: “fine”.", "That is too little to call it sarcastic."]
+    told = explained(True, thanks=-0.4, perhaps=0.0)
+    assert told[-1] == "The words as a whole make it sarcastic."
+    assert len(explained(None, fine=0.4)) == 1
+
+
+def test_contractions_are_not_reasons():
+    assert explained(True, **{"that's": 0.9, "great": 0.2}) == ["Words that point to sarcasm: “great”."]
 
 
 def test_a_word_is_named_without_its_punctuation():
     words = (Influence("Great,", 0.4), Influence("great!", 0.6), Influence("...", 0.3))
     told = Explanation(Example("x", Turn("", "Great, great! ...")), True, 0.9, words, ()).in_words()
-    assert told == ["Words that speak for sarcasm: “great”, “Great”, “...”."]
+    assert told == ["Words that point to sarcasm: “great”, “Great”, “...”."]
 
 
 def test_one_word_has_no_company():
@@ -61,7 +73,7 @@ def test_links_markup_numbers_and_operators_are_not_reasons():
     pieces = ("<i>fine</i>", "https://example.org", "=", "42", "🙄", "!!", "نعم،")
     words = tuple(Influence(piece, 0.5) for piece in pieces)
     told = Explanation(Example("x", Turn("", " ".join(pieces))), True, 0.9, words, ()).in_words()
-    assert told == ["Words that speak for sarcasm: “🙄”, “!!”, “نعم”."]
+    assert told == ["Words that point to sarcasm: “🙄”, “!!”, “نعم”."]
 
 
 def test_a_turn_against_the_answer_is_named_only_if_it_is_strong():
@@ -78,4 +90,4 @@ def test_a_turn_against_the_answer_is_named_only_if_it_is_strong():
 def test_signs_that_steer_the_display_are_not_shown():
     words = (Influence("\u202eGreat\u200b", 0.5),)
     told = Explanation(Example("x", Turn("", "Great")), True, 0.9, words, ()).in_words()
-    assert told == ["Words that speak for sarcasm: “Great”."]
+    assert told == ["Words that point to sarcasm: “Great”."]

@@ -32,9 +32,15 @@ STRONG = 0.3
 FUNCTION_WORDS = """
 a an the and or but of to in on at by for from with as is are was were be been am it its it's i i'm you he
 she we they me my your his her our their this that these those there do does did have has had will would can
-could if than then
+could if than then that's there's what's he's she's we're they're you're i've you've we've they've i'd i'll
+you'd you'll we'll they'll it'll
+في من على إلى عن مع هذا هذه ذلك تلك الذي التي أن إن لي لك له لها لنا لهم
 """
-"""English words that are never named as a reason, since they say nothing to a reader; tables have them."""
+"""Words that are never named as a reason, since they say nothing to a reader; tables have them."""
+TOGETHER = "No single word decides, but how they go together."
+TOO_LITTLE = "That is too little to call it sarcastic."
+STILL = "The words as a whole make it sarcastic."
+"""Said where everything that is named points away from the answer."""
 LEAST_SHOWN = 0.01
 GUESS = "a statistical guess"
 LOG_ODDS = (
@@ -71,12 +77,13 @@ class Explanation(Result):
 
     def in_words(self) -> list[str]:
         """Return the words and turns that moved the score, as sentences for everybody."""
-        lines, unnamed = [], frozenset(FUNCTION_WORDS.split())
+        lines, supported, unnamed = [], self.label is None, frozenset(FUNCTION_WORDS.split())
         for turn in sorted(self.context, key=lambda one: -abs(one.push)):
             if abs(turn.push) >= (STRONG if self.label is (turn.push < 0) else NOTICEABLE):
                 more = "more" if turn.push > 0 else "less"
                 lines.append(f"What was said before, “{_short(turn.text)}”, makes sarcasm {more} likely.")
-        for side, sign in (("for", 1), ("against", -1)):
+                supported |= self.label is (turn.push > 0)
+        for side, sign in (("to", 1), ("away from", -1)):
             least = STRONG if self.label is (sign < 0) else NOTICEABLE
             pushes: dict[str, float] = {}
             for word in self.words:
@@ -85,10 +92,13 @@ class Explanation(Result):
                     pushes[name] = max(pushes.get(name, 0.0), sign * word.push)
             named = sorted(pushes, key=lambda name: -pushes[name])[:NAMED]
             if named:
-                lines.append(f"Words that speak {side} sarcasm: {', '.join(f'“{w}”' for w in named)}.")
+                lines.append(f"Words that point {side} sarcasm: {', '.join(f'“{w}”' for w in named)}.")
+                supported |= self.label is (sign > 0)
         if not lines and len(self.words) == 1:
             return ["A single word: how it was meant depends on what was said before."]
-        return lines or ["No single word decides, but how they go together."]
+        if lines and not supported:
+            lines.append(STILL if self.label else TOO_LITTLE)
+        return lines or [TOGETHER]
 
     def strongest(self, most: int = SHOWN, least: float = LEAST_SHOWN) -> list[Influence]:
         """Return the pieces with the largest pushes."""
