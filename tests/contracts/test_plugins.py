@@ -15,6 +15,8 @@ import pytest
 
 from corpus.making import difference, files, settings_of
 from deadpan.config import write_config
+from deadpan.corpus import build_corpus
+from deadpan.corpus.synthesize import synthesize_dumps
 
 MODULE = '''
 from deadpan.datasets.reader import Reader, Release
@@ -166,15 +168,13 @@ def test_a_plugin_detector_and_reader_work_through_the_command_line(installed, t
 @pytest.mark.slow
 def test_a_plugin_engine_builds_the_same_corpus(installed, tmp_path):
     write_config(tmp_path / "corpus.toml", settings_of(tmp_path))
-    made = run(installed, "-m", "deadpan", "corpus", "synthesize", "--comments", "1500", "--compression", "gz",
-               "--out", str(tmp_path / "dumps"))  # fmt: skip
-    assert made.returncode == 0, made.stderr
-    for engine in ("duckdb", "logged"):
-        built = run(
-            installed, "-m", "deadpan", "corpus", "build", str(tmp_path / "dumps"), "--engine", engine,
-            "--config", str(tmp_path / "corpus.toml"), "--memory", "500MB", "--out", str(tmp_path / engine),
-        )  # fmt: skip
-        assert built.returncode == 0, built.stderr
+    synthesize_dumps(tmp_path / "dumps", comments=1_500, form="gz")
+    build_corpus(str(tmp_path / "dumps"), tmp_path / "duckdb", tmp_path / "corpus.toml", memory="500MB")
+    built = run(
+        installed, "-m", "deadpan", "corpus", "build", str(tmp_path / "dumps"), "--engine", "logged",
+        "--config", str(tmp_path / "corpus.toml"), "--memory", "500MB", "--out", str(tmp_path / "logged"),
+    )  # fmt: skip
+    assert built.returncode == 0, built.stderr
     assert (tmp_path / "logged" / "saved.log").read_text().splitlines()
     (tmp_path / "logged" / "saved.log").unlink()
     assert difference(files(tmp_path / "duckdb"), files(tmp_path / "logged")) == ""
