@@ -23,3 +23,11 @@ def test_outer_quotes_go(read) -> None:
 def test_test_part(read) -> None:
     examples, _ = read(ArSarcasm, {"testing_data.csv": "tweet,sarcasm,sentiment,dialect\nلا,FALSE,NEU,msa\n"})
     assert [e.split for e in examples] == ["test"]
+
+
+def test_a_text_of_quotes_only(read) -> None:
+    """One quotation mark is a text, two are an empty one."""
+    content = 'tweet,sarcasm,sentiment,dialect\n"""",FALSE,NEU,msa\n"""""",FALSE,NEU,msa\n'
+    examples, tally = read(ArSarcasm, {"training_data.csv": content})
+    assert [e.response.text for e in examples] == ['"']
+    assert tally.drops == {"no_text": 1} and tally.changes == {"outer_quotes_stripped": 1}
