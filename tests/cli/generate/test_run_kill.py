@@ -18,7 +18,7 @@ from deadpan.llm import read_calls
 from dialogue_server import DialogueServer
 
 SRC = Path(__file__).parents[3] / "src"
-DIALOGUES, KILLS = (500, 20) if "DEADPAN_FULL_SIZE" in os.environ else (100, 6)
+DIALOGUES, KILLS = (500, 20) if "DEADPAN_FULL_SIZE" in os.environ else (50, 4)
 NAME = re.compile(r"[0-9a-f]{16}")
 
 
