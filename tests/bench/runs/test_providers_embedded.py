@@ -8,8 +8,10 @@ pytest.importorskip("inspect_ai")
 pytest.importorskip("xllamacpp")
 
 from deadpan import models
+from deadpan.bench.items.prompts import REASONED
 from deadpan.bench.items.sets import open_set
 from deadpan.bench.runs.folder import read_run
+from deadpan.bench.runs.providers import Sampling
 from deadpan.bench.runs.run import run_models
 from deadpan.bench.runs.settings import RunSettings
 from deadpan.bench.scores.score import score_run
@@ -47,3 +49,17 @@ def test_a_free_answer_of_the_embedded_model_can_be_requested(tmp_path):
         pytest.skip(str(missing))
     assert not read_run(folder).plan.constrained
     assert any(row.output_tokens > 1 for row in read_run(folder).rows)
+
+
+def test_with_reasoning_it_explains_itself_and_ends_with_a_letter(tmp_path):
+    settings = RunSettings(
+        open_set("public"), runs=1, limit=2, prompt=REASONED, sampling=Sampling(timeout=900)
+    )
+    try:
+        [(folder, complete)] = run_models(["embedded/smollm2-135m"], settings, tmp_path)
+    except DeadpanError as missing:
+        pytest.skip(str(missing))
+    run = read_run(folder)
+    assert complete and run.plan.constrained
+    assert all(row.in_form and row.prediction and row.stop_reason == "stop" for row in run.rows)
+    assert all(len(row.text) > len("\nFinal Answer: A") for row in run.rows)
