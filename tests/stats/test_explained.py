@@ -83,7 +83,8 @@ def test_strata_are_of_equal_size_and_end_at_twentieths_of_the_range(n, strata):
     rng = np.random.default_rng(n)
     truth = np.arange(n) % 2 == 0
     shortcut = np.round(3 + 0.1 * rng.normal(size=n) + 0.05 * truth, 2)
-    shortcut[:4], shortcut[4:8] = 2.0, 4.0
+    shortcut[:4] = 2.6
+    shortcut[4:16] = np.repeat([3.4, 3.39, 3.35], 4)  # two of the last twentieth and one below it
     detector = np.round(shortcut + rng.normal(size=n) + truth, 1)
     found = explained_share(truth, detector, shortcut, resamples=1)
     assert found.within == pytest.approx(within_by_pairs(truth, detector, shortcut.tolist(), strata))

@@ -82,8 +82,6 @@ def explained_share(
         return Explained(whole, alone, CHANCE, everything)
 
     def share(rows: IntArray) -> float | None:
-        if not truth[rows].any() or truth[rows].all():
-            return None
         left, of = (
             _within(truth[rows], detector[rows], stratum[rows]),
             area_under_curve(truth[rows], detector[rows]),
