@@ -64,6 +64,12 @@ def test_one_different_answer_does_not_separate_models():
     assert (first.p, first.p_adjusted) == pytest.approx((2 / 252, 4 / 252))
 
 
+def test_a_p_value_of_exactly_5_percent_does_not_separate():
+    """One run that is right and 19 that are wrong: the right one could have been any of twenty."""
+    [found] = item_facts([make_run(make_rows({"a1": "A"}), "openai/a"), make_run(make_rows({"a1": "B" * 19}), "openai/b")])  # fmt: skip
+    assert (found.p_adjusted, found.separates, found.state) == (0.05, False, "unclear")
+
+
 def test_only_items_that_all_models_were_asked_count_and_only_models():
     runs = models("AB", "AA")
     more = make_run([*runs[1].rows, make_row("z1", 1, "B")], "openai/more")
