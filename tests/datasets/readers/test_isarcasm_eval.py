@@ -111,3 +111,14 @@ def test_votes_that_are_no_number_are_left_out(read) -> None:
 def test_another_header_is_refused(read, kind) -> None:
     with pytest.raises(DataError, match=r"train\.En\.csv:1: no column"):
         read(kind, {"train.En.csv": "a,b\n1,2\n"})
+
+
+@pytest.mark.parametrize(("columns", "language"), [("dialect,", "ar"), ("", "en")])
+def test_votes_in_a_file_of_another_name_are_arabic_if_they_have_a_dialect(
+    tmp_path, columns, language
+) -> None:
+    dialect = "nile," if columns else ""
+    path = tmp_path / "mine.csv"
+    path.write_text(f"id,text,{columns}human_aggregated,#humans_sarcasm\n1,Wow,{dialect}1,5\n")
+    [example] = Votes("votes", path)
+    assert (example.language, example.label) == (language, True)
