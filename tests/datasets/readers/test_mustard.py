@@ -41,18 +41,30 @@ def test_clips_that_share_a_line_are_one_scene(read) -> None:
     assert examples[0].meta == {"show": "SHOW"}
 
 
+def test_five_words_are_distinctive_and_four_are_not(read) -> None:
+    clips = {
+        "1": clip("The cat is very fat."),
+        "2": clip("Sure.", "The cat is very fat.", "The cat is fat."),
+        "3": clip("Sure.", "The cat is fat."),
+    }
+    examples, _ = read(Mustard, {"sarcasm_data.json": json.dumps(clips)}, name="m")
+    assert [e.group for e in examples] == ["m/1", "m/1", "m/3"]
+
+
 def test_bad_clips_are_counted(read) -> None:
     clips = {
         "good": clip("Sure."),
+        "half": {"utterance": "Sure."},
         "mute": clip("Sure.", "Hm.", context_speakers=[]),
         "odd": clip("Sure.", context="Hm."),
-        "half": {"utterance": "Sure."},
+        "word": clip("Sure.", context="Hm", context_speakers=["ANN", "BOB"]),
         "none": 3,
         "unsure": clip("Sure.", sarcasm="?"),
     }
     examples, tally = read(Mustard, {"sarcasm_data.json": json.dumps(clips)})
     assert len(examples) == 1
-    assert tally.drops == {"bad_row": 4, "unknown_label": 1}
+    assert tally.drops == {"bad_row": 5, "unknown_label": 1}
+    assert "no key 'speaker'" in str(tally.places)
 
 
 @pytest.mark.parametrize("content", ["[]", '{"a": 1}', '{"a": {"utterance"', ""])
