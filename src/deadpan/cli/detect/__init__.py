@@ -54,5 +54,5 @@ detect = DetectGroup(
     COMMANDS,
     name="detect",
     no_args_is_help=True,
-    help='Label texts sarcastic or sincere.\n\nTo try it: deadpan detect "Great, another Monday."',
+    help='Label texts sarcastic or sincere.\n\nTo try it: deadpan detect "Oh great, another delay."',
 )
