@@ -48,3 +48,15 @@ def test_labels_that_are_none_are_refused(read) -> None:
 def test_one_file_will_do(read, tmp_path: Path) -> None:
     read(Riloff, {"train.txt": "a\n", "labels_train.txt": "1\n"})
     assert [e.split for e in Riloff("riloff", tmp_path / "train.txt")] == ["train"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "labels", "says"),
+    [
+        ("a\nb\n", "1\n", r"/train\.txt:2: labels_train\.txt ends"),
+        ("a\n", "1\n0\n", r"labels_train\.txt:2: train\.txt ends"),
+    ],
+)
+def test_the_shorter_file_is_named(read, texts: str, labels: str, says: str) -> None:
+    with pytest.raises(DataError, match=says):
+        read(Riloff, {"train.txt": texts, "labels_train.txt": labels})

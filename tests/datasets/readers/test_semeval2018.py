@@ -51,3 +51,14 @@ def test_input_has_no_labels(read) -> None:
 def test_training_needs_labels(read) -> None:
     with pytest.raises(DataError, match="no column 'label'"):
         read(TaskA, {"SemEval2018-T3-train-taskA.txt": "tweet index\ttweet text\n1\tSure\n"})
+
+
+def test_categories_of_numbers_with_a_point_and_of_none(read) -> None:
+    train = "Tweet Index\tLabel\tTweet text\n1\t2.0\tOh\n"
+    test = "tweet index\ttweet text\n1\tSure\n"
+    files = {
+        "SemEval2018-T3-train-taskB_emoji.txt": train,
+        "SemEval2018-T3_input_test_taskB.txt": test,
+    }
+    examples, _ = read(TaskB, files)
+    assert [(e.label, e.categories) for e in examples] == [(True, ("situational_irony",)), (None, ())]
