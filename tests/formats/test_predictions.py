@@ -102,3 +102,9 @@ def test_systems_are_named_by_their_files(tmp_path: Path) -> None:
     assert list(read_systems([tmp_path / "a.csv", tmp_path / "b.csv"])) == ["a", "b"]
     with pytest.raises(ConfigError, match="two files of predictions are called 'b'"):
         read_systems([tmp_path / "b.csv", tmp_path / "b.jsonl"])
+
+
+def test_a_line_without_a_label_and_without_an_error_is_no_prediction(tmp_path: Path) -> None:
+    (tmp_path / "p.jsonl").write_text('{"example_id": "1", "score": 0.5}\n')
+    with pytest.raises(DataError, match="not a prediction"):
+        read_predictions(tmp_path / "p.jsonl")
