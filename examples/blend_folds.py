@@ -6,9 +6,10 @@
 Each system is trained once per fold; its threshold for a fold, and the weights and the threshold of a blend,
 come from the out-of-fold scores of the other folds. A system is written as for `detect compare`
 (`frozen:mpnet-base`). With a plus sign after it, it is trained on a sample of the corpora of `--also` too.
-`frozen:before` and `transformer:before` use an encoder that was first fine-tuned on a sample of the corpora
-of `--before`, with the settings of `--tuning`. What is tested (CORPUS and `--tested`) is removed from these,
-with its near-copies.
+`saved:FOLDER` is a detector that was trained before, on other corpora. `frozen:before` and
+`transformer:before` use an encoder that was first fine-tuned on a sample of the corpora of `--before`, with
+the settings of `--tuning`. What is tested (CORPUS and `--tested`) is removed first, with near-copies.
+`--authors` adds a row with the history of each author, from the training part of a fold.
 The last rows are blends of the first two systems, of the first three, and so on: decide their order before
 you see a score.
 """
@@ -30,6 +31,7 @@ from deadpan.detect.settings import parse_settings, split_variant
 from deadpan.detect.studies.design import Design, divide
 from deadpan.detect.studies.hindsight import ranking_scores
 from deadpan.detect.systems.blend import blend_scores
+from deadpan.detect.systems.history import AUTHOR, add_history
 from deadpan.draws import sample
 from deadpan.duplicates import without_duplicates
 from deadpan.records import Example, Prediction
@@ -37,7 +39,7 @@ from deadpan.stats import score_predictions
 from deadpan.storage import read_records, write_records
 
 SHARED = Path(__file__).parent.parent.parent / "shared" / "data"
-BEFORE = "before"
+BEFORE, SAVED = "before", "saved"
 MOST = 6_000
 """Examples of each other corpus: a sample by hash of the id."""
 TUNING: dict[str, Any] = {"epochs": 1, "max_tokens": 64, "freeze": 2}
@@ -58,7 +60,9 @@ def main() -> None:
         said[name] = _out_of_fold(options, name, design)
         _show(name, [said[name]], examples, options.threshold)
     for n in range(2, len(said) + 1):
-        _show(f"blend of the first {n}", list(said.values())[:n], examples, options.threshold)
+        answers = _show(f"blend of the first {n}", list(said.values())[:n], examples, options.threshold)
+    if options.authors and len(said) > 1:
+        _show_history(alone, answers)
 
 
 def _options() -> argparse.Namespace:
@@ -72,6 +76,7 @@ def _options() -> argparse.Namespace:
                         help="corpora whose texts the encoder before must not have seen")  # fmt: skip
     parser.add_argument("--tuning", action="append", default=[], help="NAME=VALUE for the encoder before")
     parser.add_argument("--setting", action="append", default=[], help="NAME=VALUE or SYSTEM.NAME=VALUE")
+    parser.add_argument("--authors", action="store_true", help="the last blend with the authors' history too")
     parser.add_argument("--threshold", choices=("f1", "balanced"), default="f1")
     parser.add_argument("--folds", type=int, default=5, help="train in the first folds only")
     return parser.parse_args()
@@ -117,7 +122,10 @@ def _out_of_fold(options: argparse.Namespace, name: str, design: Design) -> list
         path = folder / f"fold-{number}.jsonl"
         if not path.exists() and number < options.folds:
             started = time.process_time()
-            detector = Detector(system, **own).fit(fold.train, progress=clocked(f"{name} fold {number}"))
+            if system == SAVED:
+                detector = Detector.load(own["folder"])
+            else:
+                detector = Detector(system, **own).fit(fold.train, progress=clocked(f"{name} fold {number}"))
             write_records(path, detector.predict(fold.test), Prediction)
             print(f"{name} fold {number}: {time.process_time() - started:.0f} s", flush=True)
         if path.exists():
@@ -130,6 +138,8 @@ def _out_of_fold(options: argparse.Namespace, name: str, design: Design) -> list
 
 
 def _system(options: argparse.Namespace, name: str) -> tuple[str, dict[str, Any]]:
+    if name.startswith(f"{SAVED}:"):
+        return SAVED, {"folder": name.removeprefix(f"{SAVED}:")}
     system, own = split_variant(name.removesuffix("+"))
     if own.get("encoder") == BEFORE:
         own["encoder"] = str(_before(options))
@@ -140,12 +150,24 @@ def _system(options: argparse.Namespace, name: str) -> tuple[str, dict[str, Any]
     return system, own
 
 
-def _show(name: str, trials: Sequence[Sequence[Prediction]], examples: list[Example], rule: str) -> None:
+def _show(
+    name: str, trials: Sequence[Sequence[Prediction]], examples: list[Example], rule: str
+) -> list[Prediction]:
     """Print the scores at thresholds from the other folds, and the best F1 in hindsight."""
     answers, _ = blend_scores(trials, examples, threshold=rule)
     scores = score_predictions(examples, answers, seed=0).scores
     line = ", ".join(f"{metric} {scores[metric]}" for metric in SHOWN if metric in scores)
     print(f"== {name}: {line}, {ranking_scores(examples, answers)}", flush=True)
+    return answers
+
+
+def _show_history(design: Design, text: Sequence[Prediction]) -> None:
+    """Print the scores of the last blend with what is known of each author."""
+    score_of = {answer.example_id: answer for answer in text}
+    both = {a.example_id: a for fold in design.folds for a in add_history(score_of, fold, (AUTHOR,), seed=0)}
+    scores = score_predictions(design.tested, [both[e.id] for e in design.tested], seed=0).scores
+    line = ", ".join(f"{metric} {scores[metric]}" for metric in SHOWN if metric in scores)
+    print(f"== the last blend with history: {line}", flush=True)
 
 
 if __name__ == "__main__":
