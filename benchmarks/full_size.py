@@ -1,6 +1,6 @@
 """The tests that make do with a smaller load in `make test`, at full size: 20 kills of a run of 500 dialogues,
-2,000 calls to a server that fails in every way, 5,000 saves and 10 kills of a studio on each database, 5 kills and 52
-interrupts of a corpus build.
+2,000 calls to a server that fails in every way, 5,000 saves and 10 kills of a studio on each database, 5 kills of a
+corpus build.
 
 python benchmarks/full_size.py
 """

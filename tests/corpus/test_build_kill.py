@@ -19,7 +19,8 @@ from deadpan.corpus.synthesize import synthesize_dumps
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
 SOURCE = Path(__file__).parents[2] / "src"
-KILLS, INTERRUPTS, STARTS = (5, 42, 10) if "DEADPAN_FULL_SIZE" in os.environ else (3, 16, 5)
+KILLS = 5 if "DEADPAN_FULL_SIZE" in os.environ else 3
+INTERRUPTS, STARTS = 42, 10
 
 
 def start(folder: Path, out: str) -> subprocess.Popen[bytes]:
@@ -107,7 +108,7 @@ print(json.dumps({"stopped": stopped, "slowest": slowest}))
 """
 
 
-def test_interrupts_at_random_moments(tmp_path: Path) -> None:
+def test_fifty_interrupts_at_random_moments(tmp_path: Path) -> None:
     """A build ends soon after Ctrl-C, whenever it comes; a hang would reach the limit of `communicate`."""
     synthesize_dumps(tmp_path / "dumps", months=2, comments=300, form="gz")
     write_config(tmp_path / "corpus.toml", settings_of(tmp_path))
@@ -116,7 +117,7 @@ def test_interrupts_at_random_moments(tmp_path: Path) -> None:
     done = subprocess.run(command, env=environment, capture_output=True, timeout=1500, check=False)
     assert done.returncode == 0, done.stderr.decode()
     found = json.loads(done.stdout)
-    assert found["stopped"] >= INTERRUPTS // 2
+    assert found["stopped"] >= 30
     assert found["slowest"] < 60
     assert difference(files(tmp_path / "whole"), files(tmp_path / "out")) == ""
 
