@@ -97,3 +97,14 @@ def test_a_wrong_rule_is_an_error() -> None:
         TextRules(markers=())
     with pytest.raises(ConfigError, match="not a character class"):
         TextRules(not_after="z-a")
+
+
+def test_times_are_of_the_years_1970_to_9999(tmp_path: Path) -> None:
+    path = tmp_path / "dump.ndjson"
+    times = [-1, 0, 253402300799, 253402300800]  # the third is 9999-12-31 23:59:59
+    lines = [json.dumps({"id": "c", "body": "x", "created_utc": time}) for time in times]
+    path.write_text("\n".join(lines) + "\n")
+    query = comments_query(str(path), TextRules())
+    found = duckdb.connect().execute(f"SELECT id, month FROM ({query}) ORDER BY created_utc").fetchall()
+    assert [id for id, _ in found] == [None, "c", "c", None]
+    assert [month for _, month in found[1:3]] == [197001, 999912]

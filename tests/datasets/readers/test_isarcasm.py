@@ -76,6 +76,7 @@ def test_ids_of_a_split_without_texts_are_counted(read) -> None:
     )
     assert {e.split for e in examples} == {"train"}
     assert tally.drops["no_text"] == 1 + 3
+    assert tally.places["no_text"][0].startswith("isarcasm_test.csv:")
 
 
 def test_ids_only_needs_ids(read) -> None:

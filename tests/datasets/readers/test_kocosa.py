@@ -45,3 +45,10 @@ def test_holes_are_counted(read) -> None:
 def test_another_shape_is_refused(read, content: str) -> None:
     with pytest.raises(DataError, match=r"KoCoSa_dev\.json:1: no"):
         read(KoCoSa, {"KoCoSa_dev.json": content})
+
+
+def test_a_dialogue_without_a_name_is_named_by_its_number(read) -> None:
+    columns = json.loads(document())
+    unnamed = {name: {"": column["0"]} for name, column in columns.items()}
+    examples, _ = read(KoCoSa, {"KoCoSa_dev.json": json.dumps(unnamed)}, name="kocosa")
+    assert [e.id for e in examples] == ["kocosa/dev-1"]

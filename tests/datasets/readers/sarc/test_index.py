@@ -44,6 +44,7 @@ def test_a_response_has_its_thread_its_pair_and_its_label(release):
         "c1",
     )
     assert (first.split, first.label_kind, first.meta["score"]) == ("train", "marker", 7)
+    assert open_dataset("sarc-main", release).release.context
 
 
 def test_a_post_without_text_is_counted_not_shown_as_silence(release):
