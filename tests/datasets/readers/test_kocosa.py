@@ -31,6 +31,7 @@ def test_dialogues(read) -> None:
     assert first.response == Turn("A", "시계가 참 예쁘네.")
     assert first.context == (Turn("A", "늦었어?"), Turn("", "(잠시 후)"), Turn("B", "조금."))
     assert first.explanation == "늦은 것을 비꼰다." and examples[1].explanation == ""
+    assert KoCoSa.release.context and KoCoSa.release.explanation
     assert first.group == first.sequence == examples[2].group != examples[1].group
 
 
