@@ -119,8 +119,13 @@ def test_other_files_are_refused(read, name: str, content: str | bytes) -> None:
 
 
 def test_nothing_to_read(tmp_path: Path) -> None:
-    for data in (None, tmp_path / "absent", tmp_path):
-        with pytest.raises(DataError, match=r"table: .*\.csv"):
+    absent = tmp_path / "absent"
+    for data, said in (
+        (None, "no file to read"),
+        (absent, "absent: no such file"),
+        (tmp_path, "no table there"),
+    ):
+        with pytest.raises(DataError, match=rf"{said}: .*\.csv"):
             list(TableReader("table", data))
 
 
