@@ -33,6 +33,7 @@ def test_threads(read) -> None:
         ("fig/test-twitter_1", None),
     ]
     assert examples[0].context == (Turn("", "I fell"), Turn("", "How?"))
+    assert Twitter.release.context and Reddit.release.context
     assert examples[0].sequence == examples[1].sequence != examples[2].sequence
     assert examples[0].group == examples[2].group != examples[3].group
     assert tally.drops == {"bad_row": 2}

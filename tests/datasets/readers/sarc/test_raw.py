@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from deadpan.datasets import read_dataset
+from deadpan.datasets.readers.sarc.raw import SarcRaw
 from deadpan.errors import DataError
 from deadpan.records import Turn
 
@@ -19,6 +20,7 @@ def test_tabs_without_a_header(tmp_path):
     assert [e.label for e in dataset] == [True, False]
     assert dataset[1].response == Turn("ben", 'He said "no" and left')
     assert dataset[0].context == (Turn("", "Two years late."),)
+    assert SarcRaw.release.context
     assert dataset[0].meta["created_utc"] == 1476107492
     assert dataset[0].group == dataset[1].group != ""
 
