@@ -251,6 +251,19 @@ def test_splits_of_ones_own_and_writing_again(tmp_path):
         write_dataset_folder(tmp_path, {"train": TRAIN}, FACTS)
 
 
+def test_files_of_somebody_else_are_neither_replaced_nor_listed(tmp_path):
+    (tmp_path / "README.md").write_text("# A project")
+    with pytest.raises(ConfigError, match=r"README\.md: not written by deadpan"):
+        write_dataset_folder(tmp_path, {"train": TRAIN}, FACTS)
+    (tmp_path / "README.md").rename(tmp_path / "notes.md")
+    for _ in range(2):
+        write_dataset_folder(tmp_path, {"train": TRAIN}, FACTS)
+    assert set(read_manifest(tmp_path).files) == {"README.md", "croissant.json", "data/train.parquet"}
+    (tmp_path / "manifest.json").write_text("{}")
+    with pytest.raises(ConfigError, match="not a manifest of deadpan"):
+        write_dataset_folder(tmp_path, {"train": TRAIN}, FACTS)
+
+
 def test_the_same_release_is_the_same_bytes(tmp_path):
     for name in ("one", "two"):
         write_dataset_folder(tmp_path / name, {"train": TRAIN, "test": []}, FACTS)

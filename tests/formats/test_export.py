@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deadpan.errors import DataError
+from deadpan.errors import ConfigError, DataError
 from deadpan.formats.export import Submission, read_export, write_csv, write_export
 from deadpan.records import Judgment, Label
 from deadpan.storage import read_manifest
@@ -48,6 +48,18 @@ def test_a_second_export_leaves_nothing_of_the_first(tmp_path):
     write_export(tmp_path, JUDGMENTS[:1], LABELS)
     left = ["README.md", "judgments.jsonl", "labels.jsonl", "manifest.json"]
     assert sorted(p.name for p in tmp_path.iterdir()) == left
+
+
+def test_files_of_somebody_else_are_neither_replaced_nor_listed(tmp_path):
+    (tmp_path / "README.md").write_text("# A project")
+    with pytest.raises(ConfigError, match=r"README\.md: not written by deadpan"):
+        write_export(tmp_path, JUDGMENTS, LABELS)
+    (tmp_path / "README.md").rename(tmp_path / "notes.md")
+    for _ in range(2):
+        write_export(tmp_path, JUDGMENTS, LABELS)
+    assert set(read_manifest(tmp_path).files) == {"README.md", "judgments.jsonl", "labels.jsonl"}
+    (tmp_path / "manifest.json").unlink()  # as a run that was killed leaves it
+    write_export(tmp_path, JUDGMENTS, LABELS)
 
 
 @pytest.mark.parametrize("name", ["judgments.jsonl", "labels.jsonl", "submissions.jsonl"])

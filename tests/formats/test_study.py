@@ -155,8 +155,20 @@ def test_items_cut_off_at_a_line_are_noticed(tmp_path):
 
 def test_a_file_in_the_way_is_said(tmp_path):
     (tmp_path / "s").write_text("x")
-    with pytest.raises(DataError, match="in the way"):
+    with pytest.raises(ConfigError, match="is a file: choose another --out"):
         write_study(tmp_path / "s", STUDY, ITEMS)
+
+
+def test_files_of_somebody_else_are_neither_replaced_nor_listed(tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    for _ in range(2):
+        write_study(tmp_path, STUDY, ITEMS)
+    assert set(read_manifest(tmp_path).files) == {"study.toml", "items.jsonl"}
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "manifest.json").write_text('{"name": "an app"}')
+    with pytest.raises(ConfigError, match="not a manifest of deadpan"):
+        write_study(tmp_path / "site", STUDY, ITEMS)
+    assert [path.name for path in (tmp_path / "site").iterdir()] == ["manifest.json"]
 
 
 @pytest.mark.parametrize(

@@ -173,6 +173,16 @@ def test_without_data_nothing_is_measured_and_that_is_said(tmp_path, deadpan):
     assert "None of the 24 cells could be measured" in ran.out and "0 of 0" not in ran.out
 
 
+def test_notes_beside_a_reproduction_stay_out_of_its_manifest(tmp_path, deadpan):
+    (tmp_path / "empty").mkdir()
+    out = tmp_path / "out"
+    for _ in range(2):
+        arguments = ("--only", "table-7", "--quick", "--data-dir", tmp_path / "empty", "--out", out)
+        assert deadpan("reproduce", "isarcasm", *arguments).status == 0
+        (out / "notes.txt").write_text("mine")
+    assert set(read_manifest(out).files) == {"reproduction.json", "isarcasm.html", "index.html"}
+
+
 def test_mistakes_are_one_line(data, tmp_path, deadpan):
     full = tmp_path / "full"
     full.mkdir()

@@ -15,8 +15,9 @@ from deadpan.cards.markdown import data_card, hub_split
 from deadpan.drops import Tally
 from deadpan.errors import ConfigError, DataError
 from deadpan.fields import encode
+from deadpan.formats.folders import begin_folder
 from deadpan.records import Example, Split
-from deadpan.storage import digest, manifest_path, write_json, write_manifest, write_records, write_text
+from deadpan.storage import digest, write_json, write_manifest, write_records, write_text
 
 
 def write_dataset_folder(
@@ -34,8 +35,7 @@ def write_dataset_folder(
     """
     out = Path(out)
     _check_splits(out, list(examples_by_split))
-    out.mkdir(parents=True, exist_ok=True)
-    manifest_path(out).unlink(missing_ok=True)  # a folder without a manifest is unfinished
+    before = begin_folder(out, readme_with="data")
     sizes, seen = Sizes(), dict[str, str]()
     described = []
     for split, examples in examples_by_split.items():
@@ -49,13 +49,11 @@ def write_dataset_folder(
     counts = {
         f"{split}.{word}": n for split, words in sizes.labels.items() for word, n in sorted(words.items())
     }
-    write_manifest(out, command=command, config=encode(facts), counts=counts, tally=tally)
+    write_manifest(out, command=command, config=encode(facts), counts=counts, tally=tally, before=before)
     return sizes
 
 
 def _check_splits(out: Path, splits: Sequence[str]) -> None:
-    if out.exists() and not out.is_dir():
-        raise DataError(f"{out}: a file of that name is in the way; choose another folder")
     if not splits:
         raise ConfigError("a release needs at least one split, such as train")
     for split in splits:

@@ -62,7 +62,8 @@ def write_export(
 
     The tally counts what the caller excluded, such as withdrawals.
     """
-    folder = begin_folder(folder)
+    folder = Path(folder)
+    before = begin_folder(folder, readme_with=JUDGMENTS)
     parts: dict[str, tuple[Sequence[Any], type[Any]]] = {
         JUDGMENTS: (tuple(judgments), Judgment),
         LABELS: (tuple(labels), Label),
@@ -78,7 +79,7 @@ def write_export(
             write_csv((folder / name).with_suffix(".csv"), records, kind)
     counts = {name.removesuffix(".jsonl"): len(records) for name, (records, _) in parts.items()}
     write_text(folder / "README.md", _card(counts))
-    write_manifest(folder, command=command, config=config, counts=counts, tally=tally)
+    write_manifest(folder, command=command, config=config, counts=counts, tally=tally, before=before)
     return counts
 
 

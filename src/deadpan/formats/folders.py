@@ -5,18 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from deadpan.errors import DataError
-from deadpan.storage import digest, manifest_path, read_manifest
+from deadpan.errors import ConfigError, DataError
+from deadpan.storage import Mark, digest, manifest_path, prepare_output, read_manifest
 
 
-def begin_folder(folder: Path) -> Path:
-    """Make the folder and remove its old manifest: until the new one is written, it is incomplete."""
-    folder = Path(folder)
-    if folder.exists() and not folder.is_dir():
-        raise DataError(f"{folder}: a file of that name is in the way; choose another folder")
-    folder.mkdir(parents=True, exist_ok=True)
+def begin_folder(folder: Path, readme_with: str = "") -> dict[str, Mark]:
+    """Make the folder and remove its old manifest: until the new one is written, it is incomplete.
+
+    Returns the marks of what is in it, for `write_manifest`. A manifest.json that deadpan did not write is
+    somebody else's, and the folder is refused. `readme_with` names a file that outputs with a README.md have:
+    where neither it nor a manifest is there, README.md is somebody else's, too.
+    """
+    readme = folder / "README.md"
+    ours = manifest_path(folder).is_file() or (folder / readme_with).exists()
+    if readme_with and readme.exists() and not ours:
+        raise ConfigError(f"{readme}: not written by deadpan: choose another --out")
+    before = prepare_output(folder)
     manifest_path(folder).unlink(missing_ok=True)
-    return folder
+    return before
 
 
 def check_complete(folder: Path, noun: str, names: Sequence[str]) -> None:

@@ -111,7 +111,8 @@ def write_study(
     study.typed_settings()
     kind = item_type(study.protocol)
     checked = checked_items(items, study.protocol)
-    folder = begin_folder(folder)
+    folder = Path(folder)
+    before = begin_folder(folder)
     write_config(folder / STUDY, study)
     write_records(folder / ITEMS, checked, kind)
     write_manifest(
@@ -122,6 +123,7 @@ def write_study(
         inputs=inputs,
         counts={"items": len(checked)},
         tally=tally,
+        before=before,
     )
     return len(checked)
 

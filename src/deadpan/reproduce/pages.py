@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from deadpan.errors import MissingExtra
@@ -12,7 +12,7 @@ from deadpan.reproduce.published import PAPERS, Exhibit
 from deadpan.reproduce.reproduction import JudgedCell, PaperReproduction, Reproduction
 from deadpan.reproduce.verdicts import MARKS, WORDS
 from deadpan.reproduce.workshop import ReproductionOptions
-from deadpan.storage import write_json, write_manifest
+from deadpan.storage import Mark, write_json, write_manifest
 
 MANIFEST = "manifest.json"
 RULES = (
@@ -27,9 +27,16 @@ PART = (
 
 
 def write_reproduction(
-    result: Reproduction, folder: Path, options: ReproductionOptions, inputs: Iterable[Path]
+    result: Reproduction,
+    folder: Path,
+    options: ReproductionOptions,
+    inputs: Iterable[Path],
+    before: Mapping[str, Mark],
 ) -> None:
-    """Write reproduction.json, index.html, a page per paper, and manifest.json last."""
+    """Write reproduction.json, index.html, a page per paper, and manifest.json last.
+
+    `before` marks what was in the folder: files that stay the same are not listed in the manifest.
+    """
     write_json(folder / "reproduction.json", result.as_dict())
     for each in result.papers:
         paper_page(each, result).write(folder / f"{each.paper.name}.html")
@@ -39,7 +46,7 @@ def write_reproduction(
     counts: dict[str, int] = {word: result.counts[word] for word in WORDS}
     write_manifest(
         folder, command=f"reproduce {' '.join(papers)}", config=config, seed=options.seed, counts=counts,
-        inputs=[path for path in inputs if path.is_file()],
+        inputs=[path for path in inputs if path.is_file()], before=before,
     )  # fmt: skip
 
 

@@ -48,7 +48,8 @@ def reproduce(
     _check_only(read, only)
     settings = options_from(options)
     folder = check_path(out, "out")
-    with lock_folder(begin_folder(_checked(folder))), Journal(folder / JOURNAL) as journal:
+    there = begin_folder(_checked(folder))
+    with lock_folder(folder), Journal(folder / JOURNAL) as journal:
         workshop = Workshop(settings, journal, folder / ".scratch")
         before = len(journal)
         total = sum(len(wanted(paper.cells(), only)) for paper in read)
@@ -57,7 +58,7 @@ def reproduce(
             passed = sum(len(each.cells) for each in done)
             done.append(_paper(paper, workshop, only, lambda n, p=passed: progress(TITLE, p + n, total)))
         result = Reproduction(tuple(done), settings.quick, len(settings.all_seeds), before, folder)
-        write_reproduction(result, folder, settings, workshop.read)
+        write_reproduction(result, folder, settings, workshop.read, there)
     return result
 
 

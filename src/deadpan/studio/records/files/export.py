@@ -14,7 +14,7 @@ from deadpan.page import Table
 from deadpan.page.summary import Summary
 from deadpan.records import Judgment, Label
 from deadpan.results import Result
-from deadpan.storage import write_manifest, write_records
+from deadpan.storage import file_marks, write_manifest, write_records
 from deadpan.studio.models import ATTENTION, MAIN, QUALIFICATION
 from deadpan.studio.people.informative import control_items
 from deadpan.studio.records.figures.results import labels as study_labels
@@ -51,6 +51,7 @@ def export_study(
     item wants and agreement is measured without them; `qualification` puts them among the judgments.
     """
     folder = Path(folder)
+    before = file_marks(folder)
     kinds = (MAIN, QUALIFICATION) if qualification else (MAIN,)
     judgments = records(study, kinds)
     round_ = [] if qualification else records(study, (QUALIFICATION,))
@@ -70,7 +71,9 @@ def export_study(
     if parquet:
         write_records((folder / JUDGMENTS).with_suffix(".parquet"), judgments, Judgment)
         write_records((folder / LABELS).with_suffix(".parquet"), labels, Label)
-        write_manifest(folder, command="studio export", config=config, counts=counts, tally=tally)
+        write_manifest(
+            folder, command="studio export", config=config, counts=counts, tally=tally, before=before
+        )
     return ExportedStudy(folder, counts, tally)
 
 
