@@ -10,7 +10,8 @@ from deadpan.bench.items.sets import open_set
 from deadpan.bench.runs.folder import BenchRun, find_runs
 from deadpan.bench.scores.score import kind_of, pair_accuracy
 from deadpan.datasets import read_dataset
-from deadpan.detect.detector import DEFAULT, Detector
+from deadpan.detect.answer import student_is_ready
+from deadpan.detect.detector import DEFAULT, STUDENT, Detector
 from deadpan.formats.labels import label_word
 from deadpan.page.table import Cell
 from deadpan.records import Example, Item, Turn
@@ -72,16 +73,21 @@ def _finding(words: str, solving: Sequence[str], recorded: Recorded, total: int)
 
 
 def _detectors(guide: Guide) -> list[tuple[str, Detector]]:
-    """Return a detector of words, one that is trained to read the scene, and the one in the package."""
+    """Return a detector of words, one that is trained to read the scene, and those in the package."""
     guide.step("training a detector of words, and one that reads the scene")
     examples = read_dataset("starter-en").examples
-    shipped = Detector.load(DEFAULT)
-    reads = "words only" if shipped.predictor.context.turns == 0 else "words of the scene too"
+    names = (DEFAULT, STUDENT) if student_is_ready() else (DEFAULT,)
     return [
         ("bigrams, words only", Detector("bigrams", turns=0).fit(examples)),
         ("bigrams, words of the scene too", Detector("bigrams", turns=None).fit(examples)),
-        (f"{DEFAULT}, {reads}", shipped),
+        *(_shipped(name) for name in names),
     ]
+
+
+def _shipped(name: str) -> tuple[str, Detector]:
+    detector = Detector.load(name)
+    reads = "words only" if detector.predictor.context.turns == 0 else "words of the scene too"
+    return f"{name}, {reads}", detector
 
 
 def _example(item: Item, label: bool) -> Example:

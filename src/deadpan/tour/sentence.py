@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shlex
 
-from deadpan.detect.detector import DEFAULT, Detector
+from deadpan.detect.answer import best_model
+from deadpan.detect.detector import STUDENT, Detector
 from deadpan.detect.explanation import explain
 from deadpan.detect.influence_chart import influence_chart
 from deadpan.errors import ModelError
@@ -16,24 +17,29 @@ from deadpan.serve.catalogue import ServedModel
 from deadpan.tour.guide import Guide
 
 SENTENCE = "Oh great, another meeting that could have been an email."
+ABOUT = {
+    True: "The detector `student` comes with the package and reads English with an encoder that was pulled.",
+    False: "A detector comes with the package.",
+}
 LONGEST = 200
 """Characters of a text that is repeated in a command."""
 
 
 def stop(guide: Guide) -> None:
-    """Judge one sentence and say what moved the score."""
+    """Judge one sentence with the detector that `deadpan detect TEXT` uses, and say what moved the score."""
     text = guide.text.strip() or SENTENCE
-    detector = Detector.load(DEFAULT)
+    name = best_model(text)
+    detector = Detector.load(name)
     guide.step("judging")
     example = Example("sentence", Turn("", text))
     (prediction,) = detector.predict([example])
-    served = ServedModel(DEFAULT, detector, Batches(detector.predict, 1))
+    served = ServedModel(name, detector, Batches(detector.predict, 1))
     word, meaning = label_word(prediction) or "no answer", served.meaning(prediction).rstrip(".")
     if prediction.score is None:
         raise ModelError(f"{meaning}: give deadpan tour a text in one of these")
-    explanation = explain(detector.predict, example, model=DEFAULT)
+    explanation = explain(detector.predict, example, model=name, bands=detector.bands)
     guide.page.text(
-        "A detector comes with the package. Leaving out one word at a time shows what its score depends on."
+        f"{ABOUT[name == STUDENT]} Leaving out one word at a time shows what its score depends on."
     )
     guide.page.conversation(example, prediction.label, note=meaning)
     rows = tuple((piece.text, piece.push) for piece in explanation.words)
@@ -47,7 +53,7 @@ def stop(guide: Guide) -> None:
     shown = text if len(text) <= 60 else f"{text[:59]}…"
     guide.found(
         f"“{shown}”: {word}. {meaning}, on the strength of its words alone.",
-        f"deadpan detect explain --model {DEFAULT} {_quoted(text)}",
+        f"deadpan detect explain {_quoted(text)}",
     )
 
 
