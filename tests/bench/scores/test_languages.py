@@ -85,6 +85,19 @@ def test_people_and_parts_of_a_set_are_split_too(folder, tmp_path):
     assert "asked" in why_not(in_language(part, "ko"))
 
 
+def test_the_plan_of_a_language_lists_its_items_and_how_many_answers_belong_to_them(folder, tmp_path):
+    korean = {item.id for item in ITEMS if item.language == "ko"}
+    run = find_runs([folder])[0]
+    plan = in_language(run, "ko").plan
+    assert (set(plan.items), plan.set_size, plan.total) == (korean, 16, 16)
+    stopped = replace(run, rows=run.rows[:-3])
+    assert in_language(stopped, "ko").plan.total == 16
+    write_human_run(tmp_path / "people", SET, judged(SET)[:-1], Tally())  # one person left one item out
+    [people] = find_runs([tmp_path / "people"])
+    part = in_language(people, "ko")
+    assert (set(part.plan.items), part.plan.total, len(part.rows)) == (korean, 47, 47)
+
+
 def test_a_language_that_was_not_asked_is_one_line(folder, deadpan):
     with pytest.raises(DeadpanError, match="fr"):
         score_bench(folder, language="fr")
