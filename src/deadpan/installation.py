@@ -12,16 +12,16 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from deadpan import __version__
+from deadpan.archives import ZSTD
 from deadpan.models import MODELS, cache_root, installed
 from deadpan.page import Summary, Table
 from deadpan.results import Result
 
-ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
 EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
     "llm": (("openai", "xllamacpp", "tokenizers"), "language models: endpoints and the embedded one"),
     "plots": (("matplotlib",), "plots"),
     "neural": (("torch", "transformers", "accelerate", "peft"), "neural and fine-tuned detectors"),
-    "corpus": ((ZSTD, "zstandard"), "Reddit dumps, and logs of Inspect"),
+    "corpus": ((ZSTD,), "Reddit dumps, and logs of Inspect"),
     "spark": (("pyspark",), "the corpus engine on a cluster"),
     "generate": (("profanity_check",), "the toxicity filter for English"),
     "bench": (("inspect_ai", "cryptography"), "benchmark runs"),

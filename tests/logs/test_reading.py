@@ -217,6 +217,9 @@ def test_an_archive_cut_off_or_without_samples(tmp_path):
     (tmp_path / "cut.eval").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(DeadpanError, match="damaged"):
         read_logs(tmp_path / "cut.eval")
+    (tmp_path / "torn.eval").write_bytes(whole.replace(b"\x28\xb5\x2f\xfd", b"\0\0\0\0"))  # no Zstandard now
+    with pytest.raises(DeadpanError, match="damaged or not a log of Inspect"):
+        read_logs(tmp_path / "torn.eval")
     with zipfile.ZipFile(tmp_path / "started.eval", "w") as archive:
         archive.writestr("_journal/start.json", '{"version": 2, "eval": {"task": "t", "model": "m"}}')
     with pytest.raises(DeadpanError, match="no scores"):

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from deadpan.archives import ZSTD
 from deadpan.errors import DataError, need
 from deadpan.formats.rows import json_document
 from deadpan.logs.log import (
@@ -120,7 +121,7 @@ def _member(archive: zipfile.ZipFile, name: str) -> Any:
     info = archive.getinfo(name)
     if info.compress_type != ZSTANDARD:
         return json.loads(archive.read(name))
-    zstandard = need("zstandard", "corpus")
+    zstd = need(ZSTD, "corpus")
     file = archive.fp
     assert file is not None
     file.seek(info.header_offset + 26)
@@ -128,7 +129,6 @@ def _member(archive: zipfile.ZipFile, name: str) -> Any:
     file.seek(skip, 1)
     raw = file.read(info.compress_size)
     try:
-        with zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True) as reader:
-            return json.loads(reader.read())
-    except zstandard.ZstdError as bad:
+        return json.loads(zstd.decompress(raw))
+    except zstd.ZstdError as bad:
         raise ValueError(str(bad)) from None

@@ -6,19 +6,18 @@ import bz2
 import gzip
 import io
 import lzma
-import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any
 
+from deadpan.archives import ZSTD
 from deadpan.errors import need, reason_of
 
 BLOCK = 1 << 20
 WINDOW_LOG = 31
 WINDOW = 1 << WINDOW_LOG  # the zstd window that dumps are compressed with: 2 GiB; a larger one is damage
-ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
 
 
 @dataclass(slots=True)
