@@ -6,6 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 PLACES_PER_REASON = 3
+MOST_REASONS = 5
+"""Reasons that a summary names; a messy table may have a reason per unknown label."""
 
 
 @dataclass(slots=True)
@@ -52,12 +54,28 @@ class Tally:
         }
 
     def notes(self) -> tuple[str, ...]:
-        """Return lines for a summary: counts by reason, then the first places of each."""
-        lines = []
-        for title, counts in (("excluded", self.drops), ("changed", self.changes)):
-            if counts:
-                parts = ", ".join(f"{reason} {count:,}" for reason, count in sorted(counts.items()))
-                lines.append(f"{title}: {parts}")
-        for reason in sorted(self.drops):
-            lines += [f"  {reason}  {place}" for place in self.places.get(reason, [])]
+        """Return lines for a summary: counts by reason, then the first places of each; few of many."""
+        lines = [
+            _counts(title, counts)
+            for title, counts in (("excluded", self.drops), ("changed", self.changes)) if counts
+        ]  # fmt: skip
+        named = _commonest(self.drops)
+        shown = PLACES_PER_REASON if len(self.drops) < PLACES_PER_REASON else 1
+        for reason in named:
+            lines += [f"  {reason}  {place}" for place in self.places.get(reason, [])[:shown]]
         return tuple(lines)
+
+
+def _commonest(counts: Counter[str]) -> list[str]:
+    """Return the reasons with the largest counts, in alphabetical order."""
+    return sorted(sorted(counts, key=lambda reason: (-counts[reason], reason))[:MOST_REASONS])
+
+
+def _counts(title: str, counts: Counter[str]) -> str:
+    named = _commonest(counts)
+    told = f"{title}: {', '.join(f'{reason} {counts[reason]:,}' for reason in named)}"
+    if not (others := len(counts) - len(named)):
+        return told
+    rest = counts.total() - sum(counts[reason] for reason in named)
+    words = "another reason" if others == 1 else f"{others} other reasons"
+    return f"{told}, and {rest:,} for {words} (all of them: --json)"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from deadpan.arguments import check_text
 from deadpan.cards import DataFacts, write_dataset_folder
 from deadpan.datasets import open_source
-from deadpan.datasets.dataset import counted, tally_notes
+from deadpan.datasets.dataset import counted
 from deadpan.datasets.reader import Reader
 from deadpan.datasets.reading import Reading
 from deadpan.drops import Tally
@@ -50,7 +50,7 @@ class Conversion(Result):
         """Return the count and the drops."""
         from deadpan.page.summary import Summary
 
-        return Summary((), (f"{self.examples:,} examples written to {self.out}", *tally_notes(self.tally)))
+        return Summary((), (f"{self.examples:,} examples written to {self.out}", *self.tally.notes()))
 
     def as_dict(self) -> dict[str, object]:
         """Return the count, the target and the drops."""

@@ -60,7 +60,7 @@ class Dataset(Result):
             (split or "no split", n[True], n[False], n[None], n.total()) for split, n in by_split.items()
         )
         columns = ("split", "sarcastic", "sincere", "unlabelled", "n")
-        return Summary((Table(columns, rows, self.name),), tuple(tally_notes(self.tally)))
+        return Summary((Table(columns, rows, self.name),), self.tally.notes())
 
     def as_dict(self) -> dict[str, object]:
         """Return the counts; the examples themselves are written by `write_records`."""
@@ -75,15 +75,3 @@ def counted(examples: Iterable[Example], title: str, progress: Progress) -> Iter
         if not done % 1000:
             progress(title, done, 0)
     progress(title, done, 0)
-
-
-def tally_notes(tally: Tally) -> list[str]:
-    """Return what was dropped and changed as lines, with the first places of each reason."""
-    notes = []
-    for title, counts in (("dropped", tally.drops), ("changed", tally.changes)):
-        if counts:
-            parts = ", ".join(f"{reason} {count:,}" for reason, count in sorted(counts.items()))
-            notes.append(f"{title}: {parts}")
-    for reason in sorted(tally.drops):
-        notes += [f"  {reason}  {place}" for place in tally.places.get(reason, [])]
-    return notes

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deadpan.datasets import open_source
-from deadpan.datasets.dataset import counted, tally_notes
+from deadpan.datasets.dataset import counted
 from deadpan.datasets.description import Description, Spread, describe
 from deadpan.datasets.reading import Reading
 from deadpan.drops import Tally
@@ -57,7 +57,7 @@ class Descriptions(Result):
         )
         quantiles = ("corpus", "label", "n", "mean", "25 %", "median", "75 %", "95 %", "max")
         notes = [f"{name}: {_further(facts)}" for name, facts in self.corpora.items()]
-        notes += [note for tally in self.tallies.values() for note in tally_notes(tally)]
+        notes += [note for tally in self.tallies.values() for note in tally.notes()]
         return Summary((Table(columns, rows), Table(quantiles, lengths, "Tokens per response")), tuple(notes))
 
     def as_dict(self) -> dict[str, object]:

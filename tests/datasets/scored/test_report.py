@@ -43,6 +43,14 @@ def test_scores_errors_and_curves_of_one_file(tmp_path):
     assert "errors to read" in page and "<svg" in page
 
 
+def test_rows_left_out_are_told_and_all_counted_in_json(tmp_path):
+    path = table(tmp_path / "a.csv")
+    path.write_text(path.read_text() + "text 40,,sincere,0.1\ntext 41,maybe,sincere,0.1\n")
+    report = score_files([path], Reading(positive=("yes",), negative=("no",)))
+    assert "a.csv: excluded: label_unknown.maybe 1, no_true_label 1" in str(report)
+    assert report.as_dict()["excluded"][str(path)]["drops"] == {"label_unknown.maybe": 1, "no_true_label": 1}
+
+
 def test_two_files_are_compared(tmp_path):
     files = [table(tmp_path / "a.csv"), table(tmp_path / "b.csv", wrong=10)]
     report = score_files(files, metric="accuracy")

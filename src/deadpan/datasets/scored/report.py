@@ -65,7 +65,10 @@ class ScoredReport(Result):
                 title = f"{name}: {len(wrong):,} errors, the most confident first"
                 tables.append(Table(("row", "truth", "answer", "score", "text"), rows, title))
         notes = [*base.notes]
-        notes += [f"{file.path.name}: {note}" for file in self.files for note in file.tally.notes()]
+        notes += [
+            note if note.startswith(" ") else f"{file.path.name}: {note}"  # a place names its file
+            for file in self.files for note in file.tally.notes()
+        ]  # fmt: skip
         return Summary(tuple(tables), tuple(notes))
 
     def _confusions(self) -> list[Table]:
@@ -79,11 +82,12 @@ class ScoredReport(Result):
         return found
 
     def as_dict(self) -> dict[str, object]:
-        """Return scores, comparisons, curves and the ids of all errors."""
+        """Return scores, comparisons, curves, the ids of all errors, and the rows of each file left out."""
         return {
             **self.systems.as_dict(),
             "curves": {name: curve.as_dict() for name, curve in self.curves.items()},
             "errors": {name: [one.example.id for one in wrong] for name, wrong in self.errors.items()},
+            "excluded": {str(file.path): file.tally.as_dict() for file in self.files},
         }
 
     def write(self, out: Path | str, *, inputs: Iterable[Path] = ()) -> None:
