@@ -14,6 +14,7 @@ import pytest
 
 from deadpan.drops import Tally
 from deadpan.errors import DataError
+from deadpan.formats import tables
 from deadpan.formats.tables import read_table
 
 ROWS = [{"text": "월요일, 최고", "label": "1"}, {"text": "비가 온다", "label": "0"}]
@@ -81,6 +82,24 @@ def test_json_rows_have_the_keys_of_all_rows(tmp_path: Path, whole: bool) -> Non
     assert found == [{"text": "a", "label": None}, {"text": "b", "label": 1}]
 
 
+@pytest.mark.parametrize("kept", [1, 2, 3, 4])
+def test_long_json_lines_are_read_like_short_ones(tmp_path: Path, kept: int, monkeypatch) -> None:
+    monkeypatch.setattr(tables, "KEPT_ROWS", kept)
+    path = tmp_path / "mine.jsonl"
+    path.write_text('{"text": "a"}\nnot JSON\n{"text": "b"}\n{"text": "c", "label": 1}\n')
+    tally = Tally()
+    found = [(row.number, dict(row.fields)) for row in read_table(path, tally, "")]
+    assert found == [
+        (1, {"text": "a", "label": None}), (3, {"text": "b", "label": None}), (4, {"text": "c", "label": 1}),
+    ]  # fmt: skip
+    assert tally.drops == {"bad_row": 1} and tally.places["bad_row"][0].startswith("mine.jsonl:2: not a JSON")
+
+
+def test_an_empty_json_array_has_no_rows(tmp_path: Path) -> None:
+    (tmp_path / "mine.json").write_text("[]")
+    assert list(read_table(tmp_path / "mine.json", Tally(), "")) == []
+
+
 def test_columns_of_a_sheet_are_kept_though_unnamed_or_named_twice(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     for cells in (["text", None, "label", "label", None], ["a", "note", 1, 0, None], ["b"]):
@@ -92,6 +111,19 @@ def test_columns_of_a_sheet_are_kept_though_unnamed_or_named_twice(tmp_path: Pat
         tuple(zip(names, ("a", "note", 1, 0), strict=True)),
         tuple(zip(names, ("b", None, None, None), strict=True)),
     ]
+
+
+def test_a_column_of_a_sheet_behind_the_last_name_is_kept_if_it_has_a_value(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for cells in ([], ["text", "label"], ["a", 1, None, "note", ""], [None, None], ["b", 0]):
+        book.active.append(cells)
+    book.save(tmp_path / "mine.xlsx")
+    rows = list(read_table(tmp_path / "mine.xlsx", Tally(), ""))
+    assert [row.fields for row in rows] == [
+        {"text": "a", "label": 1, "column 3": None, "column 4": "note"},
+        {"text": "b", "label": 0, "column 3": None, "column 4": None},
+    ]
+    assert [(row.number, row.place) for row in rows] == [(1, "mine.xlsx:3"), (3, "mine.xlsx:5")]
 
 
 def test_the_first_of_two_columns_of_one_name_is_read(tmp_path: Path) -> None:

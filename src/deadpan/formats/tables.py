@@ -6,10 +6,10 @@ import csv
 import json
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,8 @@ from deadpan.formats.rows import (
 )
 
 SUFFIXES = (".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".parquet", ".xlsx")
+KEPT_ROWS = 20_000
+"""Rows of JSON lines that are kept in memory until the columns of all are known."""
 
 
 def read_table(path: Path, tally: Tally, cure: str, *, exact: bool = False) -> Iterator[TableRow]:
@@ -90,16 +92,28 @@ def _delimiter(path: Path, cure: str, encoding: str) -> str:
 
 
 def _json_rows(path: Path, tally: Tally, cure: str, encoding: str) -> Iterator[TableRow]:
-    """Yield the objects of a JSON array or of JSON lines, each with the keys of all."""
+    """Yield the objects of a JSON array or of JSON lines, each with the keys of all.
+
+    Were the columns those of the first row, labels that it lacks would never be read: so all rows are read
+    before the first is yielded. Those of a long file are not kept meanwhile, but read again.
+    """
     if _first_line(path, cure, encoding).startswith("["):
-        rows = list(_array_rows(path, cure))
-        keys = {key: None for row in rows for key in row.fields}
-        yield from (replace(row, fields={**keys, **row.fields}) for row in rows)
-        return
-    # A pass of its own: were the columns those of the first row, labels that it lacks would never be read.
-    keys = {key: None for row in json_lines(path, {}, Tally(), cure, encoding=encoding) for key in row.fields}
-    for row in json_lines(path, {}, tally, cure, encoding=encoding):
-        yield replace(row, fields={**keys, **row.fields})
+        rows: Iterable[TableRow] = list(_array_rows(path, cure))
+        keys = _keys(rows)
+    else:
+        found = Tally()
+        unread = json_lines(path, {}, found, cure, encoding=encoding)
+        rows = kept = list(islice(unread, KEPT_ROWS))
+        keys = _keys(kept) | _keys(unread)
+        if len(kept) == KEPT_ROWS:
+            rows = json_lines(path, {}, tally, cure, encoding=encoding)
+        else:
+            tally.merge(found)
+    yield from (replace(row, fields={**keys, **row.fields}) for row in rows)
+
+
+def _keys(rows: Iterable[TableRow]) -> dict[str, None]:
+    return {key: None for row in rows for key in row.fields}
 
 
 def _array_rows(path: Path, cure: str) -> Iterator[TableRow]:
@@ -139,27 +153,38 @@ DAMAGED_BOOK = (
 """Errors that openpyxl and the archive under it raise for a damaged workbook, by where the damage is."""
 
 
-def _excel_names(header: Sequence[object]) -> list[str]:
-    """Return the names of a header without the empty cells behind it, which sheets often have."""
+def _excel_names(header: Sequence[object], width: int) -> list[str]:
     given = ["" if name is None else str(name).strip() for name in header]
-    while given and not given[-1]:
-        given.pop()
-    return unique_names(given)
+    return unique_names([*given, *[""] * width][:width])
 
 
-def _excel_rows(path: Path) -> Iterator[TableRow]:
-    """Yield the rows of the first sheet; its first row is the header."""
+def _filled(cells: Sequence[object]) -> int:
+    """Return the number of cells up to the last that is not empty."""
+    return next((n for n in range(len(cells), 0, -1) if cells[n - 1] not in (None, "")), 0)
+
+
+def _sheet(path: Path) -> list[tuple[int, Sequence[object]]]:
+    """Return the rows of the first sheet that are not empty, with their numbers."""
     openpyxl = need("openpyxl", "excel")
     try:
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-        rows = book.worksheets[0].iter_rows(values_only=True)
-        names = _excel_names(next(rows, ()))
-        for number, cells in enumerate(rows, 1):
-            if any(cell is not None for cell in cells):
-                fields = dict(zip_longest(names, cells[: len(names)]))
-                yield TableRow(fields, number, f"{path.name}:{number + 1}")
+        rows = enumerate(book.worksheets[0].iter_rows(values_only=True), 1)
+        found = [(line, cells) for line, cells in rows if _filled(cells)]
         book.close()
     except DAMAGED_BOOK as bad:
         raise DataError(
             f"{path}: not an Excel workbook, or damaged ({bad}): save it again as .xlsx"
         ) from None
+    return found
+
+
+def _excel_rows(path: Path) -> Iterator[TableRow]:
+    """Yield the rows of the first sheet; the first that is not empty is the header.
+
+    A column without a name is kept if it has a value: sheets often have empty ones behind the last.
+    """
+    (start, header), *rows = _sheet(path) or [(0, ())]
+    names = _excel_names(header, max(_filled(cells) for cells in (header, *(cells for _, cells in rows))))
+    for line, cells in rows:
+        fields = dict(zip_longest(names, cells[: len(names)]))
+        yield TableRow(fields, line - start, f"{path.name}:{line}")
