@@ -11,6 +11,7 @@ from operator import itemgetter
 from deadpan.corpus.ingest.dumps import Dump
 from deadpan.corpus.ingest.lines import LONGEST_LINE, open_lines
 from deadpan.corpus.ingest.places import Place
+from deadpan.corpus.recount.glance import Glance, glance
 from deadpan.corpus.recount.node import Node, marker_of
 from deadpan.corpus.recount.selection import Keep, Recounted, Selection, select, unique
 from deadpan.corpus.settings import CorpusSettings
@@ -43,18 +44,18 @@ class Recount:
         The dumps are read several times, but only these threads are held in memory.
         """
         chosen = self._threads(count, seed)
-        found = self._unique("comments", Recounted(), lambda node: node.link in chosen)
+        found = self._some("comments", lambda node: node.link in chosen, glance(["link_id"], chosen))
         for _ in range(ROUNDS):
             known, answered = set(found), {node.parent for node in found.values()}
-            more = self._unique(
+            more = self._some(
                 "comments",
-                Recounted(),
                 lambda node, known=known, answered=answered: (  # type: ignore[misc]
                     node.id in known
                     or f"t1_{node.id}" in answered
                     or node.parent[3:] in known
                     or (node.parent != "" and node.parent in answered)
                 ),
+                glance(["id", "parent_id"], known | answered),
             )
             done = set(more) <= known
             found |= more
@@ -63,7 +64,7 @@ class Recount:
         ids = {id for id, node in found.items() if node.link in chosen}
         selection = Selection(self.settings, comments={**self._marked_by(found), **found})
         answered = {node.parent[3:] for node in found.values() if node.parent.startswith("t3_")}
-        selection.posts = self._unique("posts", Recounted(), lambda node: node.id in answered)
+        selection.posts = self._some("posts", lambda node: node.id in answered, glance(["id"], answered))
         select(selection, self.is_forgotten)
         return selection, ids
 
@@ -80,21 +81,29 @@ class Recount:
                         del links[link]
             return False
 
-        self._unique("comments", Recounted(), note)
+        self._some("comments", note)
         return set(heapq.nsmallest(count, links, key=links.__getitem__))
 
     def _marked_by(self, found: dict[str, Node]) -> dict[str, Node]:
         """Return the marked comments of the authors in a sample: since when they know the marker."""
         authors = {node.author for node in found.values()}
         rules = self.settings.text
-        marked = self._unique(
-            "comments", Recounted(), lambda node: node.author in authors and bool(marker_of(node.body, rules))
+        marked = self._some(
+            "comments",
+            lambda node: node.author in authors and bool(marker_of(node.body, rules)),
+            glance(["author"], authors),
         )
-        return self._unique("comments", Recounted(), lambda node: node.id in marked)
+        return self._some("comments", lambda node: node.id in marked, glance(["id"], marked))
 
-    def _unique(self, kind: str, tally: Recounted, keep: Keep | None = None) -> dict[str, Node]:
+    def _some(self, kind: str, keep: Keep, glance: Glance | None = None) -> dict[str, Node]:
+        """Return those to keep, and count nothing."""
+        return self._unique(kind, Recounted(), keep, glance)
+
+    def _unique(
+        self, kind: str, tally: Recounted, keep: Keep | None = None, glance: Glance | None = None
+    ) -> dict[str, Node]:
         words = "body" if kind == "comments" else "title"
-        return unique(self._lines(kind, tally), words, self.settings, tally, keep)
+        return unique(self._lines(kind, tally), words, self.settings, tally, keep, glance)
 
     def _lines(self, kind: str, tally: Recounted) -> Iterator[bytes]:
         for place, dump in enumerate(self.dumps):

@@ -15,6 +15,7 @@ SPACES = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map
 DELETED = "[deleted]"
 LAST_SECOND = 253_402_300_799
 LAST_RETRIEVAL = 2**59  # later times of retrieval, which no clock shows, count as this one
+_SOUND = re.compile(r"[0-9A-Za-z_-]+", re.ASCII)
 _TRAILING_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])')
 
 
@@ -108,10 +109,8 @@ def as_text(value: Any) -> str | None:
 
 
 def as_number(value: Any) -> int | None:
-    if isinstance(value, bool):
-        return int(value)
     try:
-        number = math.floor(float(as_text(value)))  # type: ignore[arg-type]
+        number = math.floor(float(value))
     except (TypeError, ValueError, OverflowError):
         return None
     return number if -(2**63) <= number < 2**63 else None
@@ -122,7 +121,7 @@ def _bare(id: str) -> str:
 
 
 def _sound(id: str | None) -> bool:
-    return bool(id) and re.fullmatch(r"[0-9A-Za-z_-]+", id, re.ASCII) is not None  # type: ignore[arg-type]
+    return bool(id) and _SOUND.fullmatch(id) is not None  # type: ignore[arg-type]
 
 
 def _or(value: int | None, other: int) -> int:
@@ -133,7 +132,8 @@ def read_node(line: bytes, words: str, rules: TextRules) -> Node | None:
     """Return the comment (`words` is "body") or submission ("title") of a line; None if it is not one."""
     try:
         row = _parsed(line.decode("utf-8"))
-        json.dumps(row, ensure_ascii=False).encode("utf-8")
+        if b"\\u" in line:
+            json.dumps(row, ensure_ascii=False).encode("utf-8")
     except (ValueError, RecursionError):  # not JSON, not UTF-8, or half a surrogate pair
         return None
     if not isinstance(row, dict):

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from deadpan.corpus.recount.glance import Glance
 from deadpan.corpus.recount.node import Node, marker_of, read_node, text_reason
 from deadpan.corpus.settings import CorpusSettings
 
@@ -74,13 +75,21 @@ class Branch:
 
 
 def unique(
-    lines: Iterable[bytes], words: str, settings: CorpusSettings, tally: Recounted, keep: Keep | None = None
+    lines: Iterable[bytes],
+    words: str,
+    settings: CorpusSettings,
+    tally: Recounted,
+    keep: Keep | None = None,
+    glance: Glance | None = None,
 ) -> dict[str, Node]:
-    """Return the best copy of each comment (`words` is "body") or submission ("title")."""
+    """Return the best copy of each comment (`words` is "body") or submission ("title").
+
+    `keep` chooses some of them; with `glance` most of the others are not parsed, and not counted.
+    """
     suffix = "" if words == "body" else "_posts"
     best: dict[str, Node] = {}
     for line in lines:
-        if not line.strip(b" \t\r\v\f\n"):
+        if not line.strip(b" \t\r\v\f\n") or (glance and not glance(line)):
             continue
         tally.lines += not suffix
         node = read_node(line, words, settings.text)
