@@ -38,7 +38,7 @@ def test_unread_is_wrong_and_counted_and_unlabelled_is_left_out_and_counted() ->
     assert table.scores["accuracy"].value == 0.5
     assert table.scores["recall"].value == 0.5
     assert table.scores["accuracy"].n == 4
-    assert "1 without an answer (cannot tell, or unreadable) count as wrong" in table.counts()
+    assert "1 without an answer (cannot tell, or unreadable) counts as wrong" in table.counts()
     assert "of the 3 answered 2 are right" in table.counts() and "1 without a label" in table.counts()
 
 

@@ -87,7 +87,7 @@ class Explanation(Result):
             least = STRONG if self.label is (sign < 0) else NOTICEABLE
             pushes: dict[str, float] = {}
             for word in self.words:
-                name = _bare(word.text)
+                name = bare_word(word.text)
                 if sign * word.push >= least and name.casefold() not in unnamed and _says_something(name):
                     pushes[name] = max(pushes.get(name, 0.0), sign * word.push)
             named = sorted(pushes, key=lambda name: -pushes[name])[:NAMED]
@@ -197,7 +197,7 @@ def label_name(label: bool) -> str:
     return "sarcastic" if label else "sincere"
 
 
-def _bare(text: str) -> str:
+def bare_word(text: str) -> str:
     """Return a word without the punctuation around it; a sign alone stays."""
     return _visible(text).strip(".,;:!?…\"'“”‘’()[]{}،؛؟。、！？") or text
 

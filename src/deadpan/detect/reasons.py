@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from deadpan.detect.detector import Detector
-from deadpan.detect.explanation import MOST_WORDS, explain
+from deadpan.detect.explanation import MOST_WORDS, bare_word, explain
 from deadpan.records import Example, Prediction
 
 NAMED = 4
@@ -23,6 +23,6 @@ def reasons(detector: Detector) -> Callable[[Example, Prediction], str]:
         strongest = explain(detector.predict, example).strongest(NAMED, LEAST_PUSH)
         if not strongest:
             return "no single word moves the score"
-        return ", ".join(f"{piece.text} {piece.push:+.1f}" for piece in strongest)
+        return ", ".join(f"{bare_word(piece.text)} {piece.push:+.1f}" for piece in strongest)
 
     return reason

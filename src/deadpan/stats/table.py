@@ -64,9 +64,10 @@ class ScoreTable(Result):
             line += f"; {self.n_unlabelled:,} without a label excluded"
         if self.n_unread:
             right = self.confusion[0][0] + self.confusion[1][1]
+            counts = "counts" if self.n_unread == 1 else "count"
             line += (
-                f"; {self.n_unread:,} without an answer (cannot tell, or unreadable) count as wrong, and of "
-                f"the {self.n - self.n_unread:,} answered {right:,} are right"
+                f"; {self.n_unread:,} without an answer (cannot tell, or unreadable) {counts} as wrong, and "
+                f"of the {self.n - self.n_unread:,} answered {right:,} are right"
             )
         return line
 
