@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from deadpan.detect.detector import Detector
-from deadpan.detect.stream import is_lines, predict_examples, predict_lines
+from deadpan.detect.stream import is_lines, predict_examples, predict_lines, predict_source
+from deadpan.errors import DataError
 from deadpan.fields import encode
 from detect_corpus import word_corpus
 
@@ -82,3 +83,13 @@ def test_examples_are_predicted_in_batches(model, monkeypatch):
 )
 def test_tables_are_not_lines(name, lines_):
     assert is_lines(name) is lines_
+
+
+@pytest.mark.parametrize(
+    ("name", "start"), [("a.xls", b"\xd0\xcf\x11\xe0"), ("a.ods", b"PK\x03\x04"), ("a", b"%PDF-1")]
+)
+def test_files_that_are_no_text_are_refused_whole(model, tmp_path, name, start):
+    (tmp_path / name).write_bytes(start + b" more\nlines\n")
+    with pytest.raises(DataError, match="not a text file: save it as"):
+        predict_source(Detector.load(model), str(tmp_path / name), None, tmp_path / "out.jsonl")
+    assert not (tmp_path / "out.jsonl").exists()

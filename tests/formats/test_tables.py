@@ -15,7 +15,7 @@ import pytest
 from deadpan.drops import Tally
 from deadpan.errors import DataError
 from deadpan.formats import tables
-from deadpan.formats.tables import read_table
+from deadpan.formats.tables import header_of, read_table
 
 ROWS = [{"text": "월요일, 최고", "label": "1"}, {"text": "비가 온다", "label": "0"}]
 CSV = 'text,label\n"월요일, 최고",1\n비가 온다,0\n'
@@ -145,6 +145,40 @@ def test_names_of_columns_can_be_kept_as_they_are(tmp_path: Path) -> None:
     path.write_text(",Text,text,Text\n1,a,b,c\n")
     (row,) = read_table(path, Tally(), "", exact=True)
     assert list(row.fields) == ["column 1", "Text", "text", "Text (4)"]
+
+
+def test_a_sheet_without_anything_is_refused(tmp_path: Path) -> None:
+    openpyxl.Workbook().save(tmp_path / "mine.xlsx")
+    with pytest.raises(DataError, match="first sheet is empty"):
+        list(read_table(tmp_path / "mine.xlsx", Tally(), ""))
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".xlsx"])
+def test_the_header_of_a_table_without_rows(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"mine{suffix}"
+    if suffix == ".parquet":
+        pq.write_table(pa.table({"text": pa.array([], pa.string()), "label": pa.array([], pa.int8())}), path)
+    elif suffix == ".xlsx":
+        book = openpyxl.Workbook()
+        book.active.append(["text", "label", None])
+        book.save(path)
+    else:
+        path.write_text("text,label\n")
+    assert header_of(path, "") == ["text", "label"]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("shift_jis", "素晴らしい月曜日ですね、また会議。"),
+        ("euc_jp", "素晴らしい月曜日ですね、また会議。"),
+        ("gbk", "太好了，又是一个可以用邮件解决的会议。"),
+    ],
+)
+def test_japanese_and_chinese_are_not_taken_for_korean(tmp_path: Path, encoding: str, text: str) -> None:
+    (tmp_path / "mine.csv").write_bytes(f"text,label\n{text},1\n".encode(encoding))
+    with pytest.raises(DataError, match="save it as UTF-8"):
+        list(read_table(tmp_path / "mine.csv", Tally(), ""))
 
 
 def test_a_broken_workbook_is_refused(tmp_path: Path) -> None:

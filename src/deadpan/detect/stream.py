@@ -25,6 +25,8 @@ LONGEST = 8 << 20
 """Bytes of a line: longer ones are reported as errors."""
 MOST = 16_384
 """Lines predicted in one batch, however short."""
+NOT_TEXT = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"%PDF", b"\x1f\x8b", b"BZh", b"\xfd7zXZ")
+"""First bytes of archives (also .ods and .docx), old Office files, PDF, gzip, bzip2 and xz."""
 
 Parsed = Example | str
 """An example, or what is wrong with its line."""
@@ -66,6 +68,8 @@ def predict_source(
         return {"lines": _write_lines(predictions, sys.stdout.buffer), "errors": 0}
     if source != "-" and not Path(source).is_file():
         raise DataError(f"{source}: no such file; to label a text itself: deadpan detect {source!r}")
+    if source != "-":
+        _check_text(Path(source))
     with sys.stdin.buffer if source == "-" else open(source, "rb") as lines:
         if out is None:
             return predict_lines(detector, lines, sys.stdout.buffer, form)
@@ -73,6 +77,14 @@ def predict_source(
             raise ConfigError(f"{out}: predictions of lines are written as .jsonl; name it so")
         with atomic(out) as temporary, temporary.open("wb") as target:
             return predict_lines(detector, lines, target, form)
+
+
+def _check_text(path: Path) -> None:
+    """Refuse a file that is no text, such as an old Excel workbook: its lines would be judged."""
+    with path.open("rb") as file:
+        start = file.read(max(map(len, NOT_TEXT)))
+    if start.startswith(NOT_TEXT):
+        raise DataError(f"{path}: not a text file: save it as .csv, .xlsx or .txt first")
 
 
 def _write_lines(predictions: Iterable[Prediction], target: IO[bytes]) -> int:

@@ -140,14 +140,25 @@ _CODECS = {"CP949, Korean": "cp949", "Windows-1252 or Latin-1": "cp1252"}
 
 def _probable_encoding(raw: bytes) -> str:
     """Return the name of the encoding that bytes which are not UTF-8 are probably in."""
-    korean = [char for char in raw.decode("cp949", "replace") if not char.isascii()]
-    binary = b"\0" in raw or korean.count("\ufffd") > max(len(korean) / 10, 2)
-    if korean and not binary and sum("\uac00" <= char <= "\ud7a3" for char in korean) > len(korean) / 2:
+    if b"\0" not in raw and _looks_korean(raw):
         return "CP949, Korean"
     western = [char for char in raw.decode("cp1252", "replace") if not char.isascii()]
     if b"\0" in raw or sum(char in _WESTERN for char in western) <= 0.9 * len(western):
         return BINARY
     return "Windows-1252 or Latin-1"
+
+
+def _looks_korean(raw: bytes) -> bool:
+    """Return True if the bytes are mostly Hangul in CP949.
+
+    Japanese and Chinese bytes read as CP949 are Hangul too, but syllables that nobody uses, or Hanja.
+    """
+    signs = [char for char in raw.decode("cp949", "replace") if not char.isascii()]
+    hangul = [char for char in signs if "\uac00" <= char <= "\ud7a3"]
+    rare = sum(len(char.encode("euc_kr", "ignore")) != 2 for char in hangul)  # others are spelled out
+    hanja = sum("\u4e00" <= char <= "\u9fff" for char in signs)
+    damaged = signs.count("\ufffd") > max(len(signs) / 10, 2)
+    return not damaged and len(hangul) > len(signs) / 2 and max(rare, hanja) <= len(hangul) / 10
 
 
 _WESTERN = frozenset("ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜßàáâãäåæçèéêëìíîïñòóôõöøùúûüœŒšŠžŽ€£§©®°´·«»¡¿‘’“”„–—…•™½²")

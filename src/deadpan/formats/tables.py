@@ -52,8 +52,15 @@ def read_table(path: Path, tally: Tally, cure: str, *, exact: bool = False) -> I
 
 
 def header_of(path: Path, cure: str) -> list[str]:
-    """Return the names of the columns of a CSV as the file spells them; none for other formats."""
-    if path.suffix.lower() not in (".csv", ".tsv", ".tab"):
+    """Return the names of the columns of a table without rows, as the file spells them; JSON has none."""
+    kind = path.suffix.lower()
+    if kind == ".parquet":
+        with _parquet(path) as file:
+            return list(file.schema_arrow.names)
+    if kind == ".xlsx":
+        header = _sheet(path)[0][1]
+        return _excel_names(header, _filled(header))
+    if kind not in (".csv", ".tsv", ".tab"):
         return []
     encoding = find_encoding(path)
     delimiter = _delimiter(path, cure, encoding)
@@ -175,6 +182,8 @@ def _sheet(path: Path) -> list[tuple[int, Sequence[object]]]:
         raise DataError(
             f"{path}: not an Excel workbook, or damaged ({bad}): save it again as .xlsx"
         ) from None
+    if not found:
+        raise DataError(f"{path}: its first sheet is empty: give a table with a header")
     return found
 
 
@@ -183,7 +192,7 @@ def _excel_rows(path: Path) -> Iterator[TableRow]:
 
     A column without a name is kept if it has a value: sheets often have empty ones behind the last.
     """
-    (start, header), *rows = _sheet(path) or [(0, ())]
+    (start, header), *rows = _sheet(path)
     names = _excel_names(header, max(_filled(cells) for cells in (header, *(cells for _, cells in rows))))
     for line, cells in rows:
         fields = dict(zip_longest(names, cells[: len(names)]))

@@ -13,8 +13,8 @@ from deadpan.datasets.reading import Reading
 from deadpan.datasets.scored import score_table
 from deadpan.drops import Tally
 from deadpan.errors import ConfigError, DataError
-from deadpan.formats.table_writer import WRITTEN
-from deadpan.formats.tables import read_table
+from deadpan.formats.table_writer import WRITTEN, write_table
+from deadpan.formats.tables import header_of, read_table
 from deadpan.records import Example, Prediction
 
 TABLE = 'Tweet,User,Sarcastic,Likes\n"Great, more rain #sarcasm",u1,maybe,3\n,u2,no,\nIt rains.,u3,no,1\n'
@@ -119,3 +119,11 @@ def test_a_table_without_rows_keeps_its_header(tmp_path):
     (tmp_path / "t.csv").write_text("ID;Note\n")
     with pytest.raises(DataError, match="no column 'text'"):
         score_table(tmp_path / "t.csv", tmp_path / "s.csv", predict)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".xlsx"])
+def test_a_table_without_rows_keeps_its_columns(tmp_path, suffix):
+    source, out = tmp_path / f"mine{suffix}", tmp_path / f"out{suffix}"
+    write_table(source, ["tweet", "label"], [], pa.schema([("tweet", pa.string()), ("label", pa.int8())]))
+    assert score_table(source, out, predict, READING).columns == ("predicted_label", "predicted_score")
+    assert header_of(out, "") == ["tweet", "label", "predicted_label", "predicted_score"]
