@@ -11,9 +11,11 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Self
+from types import MappingProxyType, TracebackType
+from typing import Any, Self
 
 PRELOADED = (
     "numpy", "scipy.sparse", "scipy.stats", "sklearn.linear_model", "sklearn.metrics", "pyarrow.csv",
@@ -28,9 +30,13 @@ ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL")}
 class ForkedCommands:
     """Runs command lines of deadpan in a folder."""
 
+    def __init__(self, *modules: str) -> None:
+        """Store what is imported in addition, before the first command."""
+        self.modules = modules
+
     def __enter__(self) -> Self:
         self._server = subprocess.Popen(
-            [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            [sys.executable, __file__, *self.modules], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
             env={**os.environ, **ONE_THREAD},
         )  # fmt: skip
         return self
@@ -40,27 +46,72 @@ class ForkedCommands:
 
     def run(self, words: list[str], folder: Path) -> tuple[int, str]:
         """Return the exit status of a command and what it wrote to its standard error."""
+        with tempfile.NamedTemporaryFile("r", errors="replace") as told:
+            status = self.start(words, folder, told=told.name).wait()
+            return status, told.read()
+
+    def start(
+        self,
+        words: list[str],
+        folder: Path,
+        env: Mapping[str, str] = MappingProxyType({}),
+        told: str = os.devnull,
+    ) -> ForkedCommand:
+        """Start a command and return at once; its standard error goes into the file `told`."""
+        return ForkedCommand(self, self.ask("start", words, str(folder), dict(env), told))
+
+    def ask(self, *question: Any) -> Any:
+        """Ask the process from which commands are forked, which is their parent."""
         assert self._server.stdin and self._server.stdout
-        self._server.stdin.write(json.dumps([words, str(folder)]) + "\n")
+        self._server.stdin.write(json.dumps(question) + "\n")
         self._server.stdin.flush()
-        status, told = json.loads(self._server.stdout.readline())
-        return status, told
+        return json.loads(self._server.stdout.readline())
+
+
+@dataclass(frozen=True)
+class ForkedCommand:
+    """A command that was started; it can be killed by its pid until `poll` or `wait` has told its end."""
+
+    commands: ForkedCommands
+    pid: int
+
+    def poll(self) -> int | None:
+        """Return the exit status, or None while it runs."""
+        found: int | None = self.commands.ask("end", self.pid, os.WNOHANG)
+        return found
+
+    def wait(self) -> int:
+        """Wait for the end and return the exit status."""
+        return int(self.commands.ask("end", self.pid, 0))
 
 
 def _serve() -> None:
-    for name in PRELOADED:
+    for name in (*PRELOADED, *sys.argv[1:]):
         with contextlib.suppress(ImportError):
             __import__(name)
+    ended: dict[int, int] = {}
     for line in sys.stdin:
-        words, folder = json.loads(line)
-        with tempfile.TemporaryFile("w+", errors="replace") as told:
-            child = os.fork()
-            if child == 0:
-                _run(words, folder, told.fileno())
-            status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-            told.seek(0)
-            sys.stdout.write(json.dumps([status, told.read()]) + "\n")
-            sys.stdout.flush()
+        verb, *rest = json.loads(line)
+        answer = _start(*rest) if verb == "start" else _status(ended, *rest)
+        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.flush()
+
+
+def _start(words: list[str], folder: str, env: dict[str, str], told: str) -> int:
+    child = os.fork()
+    if child == 0:
+        os.environ.update(env)
+        _run(words, folder, os.open(told, os.O_WRONLY))
+    return child
+
+
+def _status(ended: dict[int, int], child: int, how: int) -> int | None:
+    if child not in ended:
+        found, status = os.waitpid(child, how)
+        if not found:
+            return None
+        ended[child] = os.waitstatus_to_exitcode(status)
+    return ended[child]
 
 
 def _run(words: list[str], folder: str, told: int) -> None:
