@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import openpyxl
 import pytest
 
 from deadpan.errors import DataError
@@ -93,3 +94,14 @@ def test_other_tables_are_refused_in_one_line(tmp_path: Path, text: str, message
         read_judgments(tmp_path / "j.csv")
     with pytest.raises(DataError, match="no such file"):
         read_judgments(tmp_path / "none.csv")
+    with pytest.raises(DataError, match="is a folder"):
+        read_judgments(tmp_path)
+
+
+def test_a_sheet_whose_header_is_not_in_its_first_row_is_refused(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for cells in (["Survey 2024"], ["item", "anna", "ben"], ["1", "yes", "no"]):
+        book.active.append(cells)
+    book.save(tmp_path / "j.xlsx")
+    with pytest.raises(DataError, match=r"column 2 has no name in the first row.*column per rater"):
+        read_judgments(tmp_path / "j.xlsx")

@@ -38,6 +38,16 @@ def test_rows_become_blocks_when_columns_do_not_fit():
     assert not any("..." in line or "…" in line for line in text.splitlines())
 
 
+@pytest.mark.parametrize("width", [40, 60])
+def test_the_name_of_a_column_in_a_block_does_not_push_its_value_out(width):
+    words = "undefined (all answers the same: chance agreement is 1)"
+    name = "value, with its 95 % confidence interval"
+    rows = (("Cohen's kappa, mean over pairs of raters", words, 2),)
+    text = render_text(Table(("coefficient", name, "a_count_of_all_the_items"), rows), width)
+    assert all(text_width(line) <= width for line in text.splitlines())
+    assert " ".join(text.split()).count(words) == 1
+
+
 def test_hangul_takes_two_columns():
     lines = render_text(Table(("이름", "n"), (("가나다", 1), ("ab", 2)))).splitlines()
     assert text_width("가나다") == 6

@@ -3,6 +3,7 @@ per column."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from itertools import chain
@@ -44,7 +45,8 @@ def read_judgments(path: Path | str) -> list[Judgment]:
     """
     path = Path(path)
     if not path.is_file():
-        raise DataError(f"{path}: no such file: name a file of judgments")
+        why = "is a folder" if path.is_dir() else "no such file"
+        raise DataError(f"{path}: {why}: name a file of judgments")
     if path.suffix.lower() not in SUFFIXES:
         raise DataError(f"{path}: judgments are {', '.join(SUFFIXES)} files: name it so")
     if _is_ours(path):
@@ -105,6 +107,8 @@ def _judgments(path: Path, first: TableRow, rows: Iterable[TableRow]) -> Iterato
     raters = [str(name) for name in first.fields if str(name) != item]
     if len(raters) < 2 or annotator:
         raise DataError(f"{path}: no judgments in the columns {', '.join(spelled)[:200]}; {_CURE}")
+    if unnamed := next((name for name in raters if re.fullmatch(r"column \d+", name)), ""):
+        raise DataError(f"{path}: {unnamed} has no name in the first row, which is the header; {_CURE}")
     found_in: dict[str, list[str]] = {rater: [] for rater in raters}
     for row in rows:
         for rater in raters:

@@ -146,16 +146,19 @@ def _lines(row: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> 
 
 
 def _blocks(columns: Sequence[str], cells: Sequence[Sequence[str]], width: int, bold: bool) -> str:
-    indent = min(max(text_width(column) for column in columns[1:]) + GAP, width // 3)
+    indent = min(max(text_width(column) for column in columns[1:]) + GAP, width // 2)
     blocks = []
     for row in cells:
         lines = [_strong(line, bold) for line in wrap(row[0], width)]
         for column, text in zip(columns[1:], row[1:], strict=True):
             if text == "-":
                 continue
-            first, *rest = wrap(text, width - indent - GAP)
-            lines.append(f"{' ' * GAP}{column}{' ' * max(indent - text_width(column), 1)}{first}")
-            lines += [" " * (indent + GAP) + line for line in rest]
+            values = wrap(text, width - indent - GAP)
+            *above, label = wrap(column, width - GAP)
+            if text_width(label) < indent:
+                label += " " * (indent - text_width(label)) + values.pop(0)
+            lines += [" " * GAP + line for line in (*above, label)]
+            lines += [" " * (indent + GAP) + line for line in values]
         blocks.append("\n".join(lines))
     return "\n".join(blocks)
 

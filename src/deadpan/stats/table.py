@@ -67,7 +67,7 @@ class ScoreTable(Result):
             counts = "counts" if self.n_unread == 1 else "count"
             line += (
                 f"; {self.n_unread:,} without an answer (cannot tell, or unreadable) {counts} as wrong, and "
-                f"of the {self.n - self.n_unread:,} answered {right:,} are right"
+                f"of the {self.n - self.n_unread:,} answered {right:,} {'is' if right == 1 else 'are'} right"
             )
         return line
 

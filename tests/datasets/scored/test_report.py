@@ -81,3 +81,8 @@ def test_predictions_are_never_taken_for_the_truth(tmp_path):
     (tmp_path / "c.csv").write_text("text,sarcastic,label,score\nx,,sarcastic,0.9\n")
     with pytest.raises(DataError, match="no row has a true label"):
         read_scored(tmp_path / "c.csv")
+
+
+def test_a_missing_file_is_called_missing(tmp_path):
+    with pytest.raises(DataError, match="no such file"):
+        score_files([tmp_path / "none.csv"])

@@ -71,9 +71,9 @@ def _asked(run: BenchRun, items: str | Path | ItemSet | None, ask: AskPassphrase
     for each in sets:
         if each.hash == run.plan.set_hash:
             return each
-    known = ", ".join(f"{each.label} {each.hash[:12]}" for each in sets)
+    known = " or ".join(f"{each.label} ({each.hash[:12]})" for each in sets)
     raise DataError(
-        f"{run.path}: answers {run.plan.set} ({run.plan.set_hash[:12]}), not {known}: give its set"
+        f"{run.path}: answers {run.plan.set} ({run.plan.set_hash[:12]}), not {known}: give its set by --set"
     )
 
 
@@ -94,7 +94,7 @@ def _check_rows(run: BenchRun, items: dict[str, Item]) -> None:
     if missing and run.plan.expected is None:
         first, number = missing[0]
         raise DataError(
-            f"{run.path}: {len(missing)} rows are missing, first item {first}, run {number}: resume the run"
+            f"{run.path}: {len(missing):,} rows are missing, first item {first}, run {number}: resume the run"
         )
 
 

@@ -56,6 +56,8 @@ def read_scored(path: Path | str, reading: Reading | None = None) -> ScoredFile:
     The true labels are in the column named by `reading`, or in one with a usual name.
     """
     path, reading = Path(path), reading or Reading()
+    if path.suffix and not path.exists():  # without a suffix it may be the name of a corpus
+        raise DataError(f"{path}: no such file: {_CURE}")
     if not is_table(path):
         raise DataError(
             f"{path}: not a scored table: {_CURE}, or name predictions for it, without --out: "
