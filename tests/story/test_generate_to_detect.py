@@ -9,7 +9,7 @@ from story.visitor import Person, Screen, served_studio
 
 pytestmark = pytest.mark.slow
 
-COUNT = 40
+COUNT = 24
 ANSWERS = {"response": "sarcasm", "context": "normal", "explanation": "normal"}
 
 
