@@ -40,6 +40,17 @@ def test_a_small_lead_that_may_be_chance_is_a_tie(ranks):
     assert "best (100 %) and close (92 %) share the first place" in finding(board)
 
 
+def test_a_first_place_that_does_not_beat_the_baselines_is_called_so(tmp_path):
+    add(tmp_path / "runs", "openai/lucky", 0)
+    add(tmp_path / "runs", "baseline/lucky-too", 1)
+    board, _ = make_board(find_runs([tmp_path / "runs"]))
+    assert "no model is significantly above all baselines" in finding(board)
+    add(tmp_path / "other", "openai/good", 0)
+    add(tmp_path / "other", "baseline/poor", 16)
+    board, _ = make_board(find_runs([tmp_path / "other"]))
+    assert "baselines" not in finding(board)
+
+
 def test_a_rank_counts_the_significantly_better_models_only(ranks):
     _, found = ranks(best=0, middle=3, low=6)
     # `middle` is different from neither, `low` is different from `best`: one model is better than `low`.

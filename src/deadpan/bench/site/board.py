@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from deadpan.bench.runs.folder import BenchRun
@@ -37,6 +37,8 @@ class BoardEntry:
     tied: bool
     above: RunComparison | None
     not_ranked: str = ""
+    beats_baselines: bool = True
+    """Significantly better than every baseline on the board."""
 
     @property
     def kind(self) -> str:
@@ -121,20 +123,22 @@ def _entries(scored: Sequence[RunScores], pairs: Sequence[RunComparison]) -> lis
     models = [each for each in scored if each.kind == "model" and not reasons[each.model]]
     ranks = {}
     for each in models:
-        better = 0
-        for other in models:
-            pair = compared.get(frozenset((each.model, other.model)))
-            if pair and pair.different and (other.avg.value or 0.0) > (each.avg.value or 0.0):
-                better += 1
-        ranks[each.model] = better + 1
+        ranks[each.model] = sum(_better(other, each, compared) for other in models) + 1
     entries: list[BoardEntry] = []
     for each in scored:
         rank = ranks.get(each.model, 0)
         above = compared.get(frozenset((each.model, entries[-1].scores.model))) if entries else None
         name, provider = named(each.model)
         tied = bool(rank) and list(ranks.values()).count(rank) > 1
-        entries.append(BoardEntry(each, name, provider, rank, tied, above, reasons[each.model]))
+        beats = all(_better(each, other, compared) for other in scored if other.kind == "baseline")
+        entries.append(BoardEntry(each, name, provider, rank, tied, above, reasons[each.model], beats))
     return entries
+
+
+def _better(one: RunScores, other: RunScores, compared: Mapping[frozenset[str], RunComparison]) -> bool:
+    """Return True if one is significantly better than the other."""
+    pair = compared.get(frozenset((one.model, other.model)))
+    return pair is not None and pair.different and (one.avg.value or 0.0) > (other.avg.value or 0.0)
 
 
 def _too_few_runs(scores: RunScores, others: Sequence[RunScores]) -> str:

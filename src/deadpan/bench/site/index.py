@@ -73,9 +73,17 @@ def finding(board: Board) -> str:
         more = [f"{len(best) - 4} more"] if len(best) > 4 else []
         listed = " and ".join(filter(None, [", ".join([*names, *more][:-1]), [*names, *more][-1]]))
         words = f"{listed} share the first place: they are not significantly different"
+    return f"{words}. Chance is {100 * board.chance:.0f} %{_luck(board, models)}."
+
+
+def _luck(board: Board, models: Sequence[BoardEntry]) -> str:
+    """Return that no model has shown anything, if so: a rank alone would sound like more."""
     low = models[0].scores.avg.low
-    luck = "" if low is None or low > board.chance else "; no model is significantly above chance"
-    return f"{words}. Chance is {100 * board.chance:.0f} %{luck}."
+    if low is not None and low <= board.chance:
+        return "; no model is significantly above chance"
+    if any(entry.beats_baselines for entry in models):
+        return ""
+    return "; no model is significantly above all baselines"
 
 
 def _facts(board: Board) -> str:
