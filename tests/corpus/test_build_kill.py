@@ -110,7 +110,7 @@ print(json.dumps({"stopped": stopped, "slowest": slowest}))
 
 def test_fifty_interrupts_at_random_moments(tmp_path: Path) -> None:
     """A build ends soon after Ctrl-C, whenever it comes; a hang would reach the limit of `communicate`."""
-    synthesize_dumps(tmp_path / "dumps", months=2, comments=300, form="gz")
+    synthesize_dumps(tmp_path / "dumps", months=1, comments=300, form="gz")  # comments and posts: two dumps
     write_config(tmp_path / "corpus.toml", settings_of(tmp_path))
     command = [sys.executable, "-c", IN_PROCESS, str(tmp_path), str(INTERRUPTS)]
     environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
