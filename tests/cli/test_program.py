@@ -23,7 +23,7 @@ def processor_time() -> float:
 
 def test_help_answers_at_once():
     times = []
-    for _ in range(5):
+    while len(times) < 5 and min(times, default=1.0) >= 0.3:
         began = processor_time()
         done = subprocess.run(
             [sys.executable, "-m", "deadpan", "--help"], capture_output=True, text=True, check=True
