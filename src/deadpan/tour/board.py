@@ -73,8 +73,10 @@ def _finding(scored: Sequence[RunScores]) -> str:
         )
     first = models[0]
     word = "above" if (first.avg.low or 0.0) > CHANCE else "not significantly above"
+    rules = [each for each in scored if each.kind == BASELINE]
+    rule = f" The best rule that reads only the options has {score(rules[0].avg)}." if rules else ""
     return (
         f"Of {len(models)} recorded language models the best, {_short(first)}, is right in "
         f"{score(first.avg)} of {first.n:,} questions, {word} chance ({CHANCE:.3f}), and in both questions "
-        f"of {score(first.pairs)} of the pairs."
+        f"of {score(first.pairs)} of the pairs.{rule}"
     )

@@ -10,7 +10,7 @@ import click
 from deadpan.cli.command import LazyGroup
 
 COMMANDS: Mapping[str, tuple[str, str]] = {
-    "text": ("deadpan.cli.detect.answers:text", "Label a text, with the default detector."),
+    "text": ("deadpan.cli.detect.answers:text", "Label a text with a shipped detector."),
     "systems": ("deadpan.cli.detect.answers:systems", "List the systems."),
     "train": ("deadpan.cli.detect.studies:train", "Train a system and save it to a folder."),
     "predict": ("deadpan.cli.detect.answers:predict", "Label a table, a corpus or lines of text."),
