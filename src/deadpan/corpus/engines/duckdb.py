@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 SMALLEST_JOB = 1 << 20
 JOBS_PER_MEMORY = 8
 SAMPLED = 64  # keys in the sample for each range
-FAN_OUT, PARTITION_BYTES = (4, 256), 12_000_000  # partitions that are written at once, memory for each
+FAN_OUT, PARTITION_BYTES = (4, 256), 16_000_000  # partitions that are written at once, memory for each
 PARTITIONED = f"{PARQUET_OPTIONS}, OVERWRITE_OR_IGNORE, PARTITION_BY"
 HELD_BYTES = 500  # of a row that a thread holds back while it writes partitions; these cannot be spilled
 SMALLEST_SHARE = 500_000_000  # memory of each of several jobs at once
