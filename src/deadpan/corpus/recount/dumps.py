@@ -95,15 +95,15 @@ class Recount:
         )
         return self._some("comments", lambda node: node.id in marked, glance(["id"], marked))
 
-    def _some(self, kind: str, keep: Keep, glance: Glance | None = None) -> dict[str, Node]:
+    def _some(self, kind: str, keep: Keep, may_be: Glance | None = None) -> dict[str, Node]:
         """Return those to keep, and count nothing."""
-        return self._unique(kind, Recounted(), keep, glance)
+        return self._unique(kind, Recounted(), keep, may_be)
 
     def _unique(
-        self, kind: str, tally: Recounted, keep: Keep | None = None, glance: Glance | None = None
+        self, kind: str, tally: Recounted, keep: Keep | None = None, may_be: Glance | None = None
     ) -> dict[str, Node]:
         words = "body" if kind == "comments" else "title"
-        return unique(self._lines(kind, tally), words, self.settings, tally, keep, glance)
+        return unique(self._lines(kind, tally), words, self.settings, tally, keep, may_be)
 
     def _lines(self, kind: str, tally: Recounted) -> Iterator[bytes]:
         for place, dump in enumerate(self.dumps):

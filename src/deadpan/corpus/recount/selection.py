@@ -80,16 +80,16 @@ def unique(
     settings: CorpusSettings,
     tally: Recounted,
     keep: Keep | None = None,
-    glance: Glance | None = None,
+    may_be: Glance | None = None,
 ) -> dict[str, Node]:
     """Return the best copy of each comment (`words` is "body") or submission ("title").
 
-    `keep` chooses some of them; with `glance` most of the others are not parsed, and not counted.
+    `keep` chooses some of them; with `may_be` most of the others are not parsed, and not counted.
     """
     suffix = "" if words == "body" else "_posts"
     best: dict[str, Node] = {}
     for line in lines:
-        if not line.strip(b" \t\r\v\f\n") or (glance and not glance(line)):
+        if not line.strip(b" \t\r\v\f\n") or (may_be and not may_be(line)):
             continue
         tally.lines += not suffix
         node = read_node(line, words, settings.text)
