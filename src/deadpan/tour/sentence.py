@@ -18,7 +18,7 @@ from deadpan.tour.guide import Guide
 
 SENTENCE = "Oh great, another meeting that could have been an email."
 ABOUT = {
-    True: "The student, a small detector, comes with the package and reads English with an encoder that was pulled.",
+    True: "A detector, the student, comes with the package and reads English with a pulled encoder.",
     False: "A detector comes with the package.",
 }
 LONGEST = 200
