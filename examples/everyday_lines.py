@@ -17,7 +17,7 @@ FOLDER = Path(__file__).with_name("everyday")
 SOURCE = "everyday-lines"
 PAIRS = "everyday-pairs"
 LANGUAGES = ("en", "ko", "ar")
-WRITTEN = ("", "later_", "more_")
+WRITTEN = ("", "later_", "more_", "wide_")
 """Beginnings of the names of files with pairs, in the order in which they were written."""
 SHARE = {"en": 0.18, "ko": 0.6, "ar": 0.6}
 """Share of all combinations of event and frame that become a line."""
@@ -82,12 +82,13 @@ def plain_lines() -> list[Example]:
     ]
 
 
-def lines_alone(languages: Sequence[str] = LANGUAGES) -> list[Example]:
+def lines_alone(languages: Sequence[str] = LANGUAGES, written: Sequence[str] = WRITTEN) -> list[Example]:
     """Return lines that stand alone: sarcastic ones, and sincere ones with as much feeling in them."""
     return [
-        _line(language, 200_000 + number, text, text, label == "sarcastic")
+        _line(language, 100_000 * WRITTEN.index(name) + number, text, text, label == "sarcastic")
         for language in languages
-        for number, (label, text) in enumerate(_table(f"more_alone_{language}.tsv"))
+        for name in written
+        for number, (label, text) in enumerate(_table(f"{name}alone_{language}.tsv"))
     ]
 
 

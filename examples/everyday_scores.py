@@ -1,8 +1,8 @@
 """Score a detector on the everyday test files: `python examples/everyday_scores.py MODEL [MODEL ...]`.
 
-tests/detect/sealed.tsv was written before the training lines of 2026-11-17, and sealed_second.tsv before those of
-2026-11-18, by somebody who had not seen any line. They are no guide for training choices: score them once,
-when everything is fixed.
+tests/detect/sealed.tsv was written before the training lines of 2026-11-17, sealed_second.tsv before those of
+2026-11-18, by somebody who had seen no line. They are no guide for training choices: score them once, when
+everything is fixed.
 """
 
 from __future__ import annotations

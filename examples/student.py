@@ -49,7 +49,7 @@ KEEP = 30_000
 """n-grams of each kind that `linear` keeps."""
 FRAMED = 900
 """Everyday lines made from frames that are trained on: they are many and alike."""
-NEW = ("more_",)
+NEW = ("wide_",)
 """Beginning of the names of the files with pairs that no earlier student knew."""
 REHEARSED = 1_200
 """Earlier examples that are trained on again when a student is trained further, so that it forgets little."""
@@ -74,18 +74,20 @@ def parts(data_dir: Path) -> tuple[list[Example], list[Example]]:
     lines = [e for e in everyday_lines(more=True) if e.language == "en" and e.response.text not in known]
     second = folds([*lines, *everyday_pairs(("en",), ("",))], 5, seed=0, by_source=True)[0]
     third = folds([*everyday_pairs(("en",), ("later_",)), *plain_lines()], 5, seed=0, by_source=True)[0]
-    more = [*everyday_pairs(("en",), NEW), *lines_alone(("en",))]
-    fourth = folds(more, 5, seed=0, by_source=True)[0]
-    train = [e for fold in (first, second, third, fourth) for e in fold.train]
+    every = [first, second, third]
+    for written in (("more_",), NEW):
+        lines = [*everyday_pairs(("en",), written), *lines_alone(("en",), written)]
+        every.append(folds(lines, 5, seed=0, by_source=True)[0])
+    train = [e for fold in every for e in fold.train]
     framed = sample([e for e in first.train if e.source == SOURCE], FRAMED, seed=0, key=lambda e: e.id)
     left_out = {e.id for e in first.train if e.source == SOURCE} - {e.id for e in framed}
     train = [e for e in train if e.id not in left_out]
-    return train, [e for fold in (first, second, third, fourth) for e in fold.test]
+    return train, [e for fold in every for e in fold.test]
 
 
 def further(train: Sequence[Example]) -> list[Example]:
     """Return what is new since the earlier student, and a sample of what it knows; pairs stay whole."""
-    new = {e.id for e in (*everyday_pairs(("en",), NEW), *lines_alone(("en",)))}
+    new = {e.id for e in (*everyday_pairs(("en",), NEW), *lines_alone(("en",), NEW))}
     known = [e for e in train if e.id not in new]
     return [e for e in train if e.id in new] + sample(
         known, REHEARSED, seed=0, key=lambda e: e.sequence or e.id

@@ -62,3 +62,23 @@ def test_published_splits_stay_apart(tmp_path):
 def test_large_corpora_are_sampled():
     result = transfer({"a": word_corpus(), "b": noise_corpus()}, "bow", k=2, at_most=30)
     assert result.sizes == {"a": 30, "b": 30}
+
+
+def test_one_model_for_all_is_tested_on_what_it_has_not_seen(tmp_path):
+    corpora = {"noise": noise_corpus(), "sure": word_corpus("sure"), "oh": word_corpus("oh")}
+    result = transfer(corpora, "bow", k=3, together=True)
+    assert result.together["noise"].value < 0.75  # tested on its training data, a word model scores 1.000
+    assert min(result.together["sure"].value, result.together["oh"].value) > 0.9
+    assert result.together["oh"].value > result.cells["sure"]["oh"].value
+    assert result.as_dict()["together"]["oh"]["value"] == result.together["oh"].value
+    assert "train on all" in str(result)
+    result.write(tmp_path)
+    assert "train on all" in (tmp_path / "report.html").read_text("utf-8")
+    assert transfer(corpora, "bow", k=3).together == {}
+
+
+def test_one_model_for_all_keeps_a_test_split_apart():
+    rows = [replace(e, split="test" if n % 4 == 0 else "train") for n, e in enumerate(noise_corpus())]
+    result = transfer({"noise": rows, "words": word_corpus()}, "bow", k=3, together=True)
+    assert result.together["noise"].n == 20 and result.together["noise"].value < 0.9
+    assert result.together["words"].n == len(word_corpus())

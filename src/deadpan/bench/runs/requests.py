@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
 LAST_LINE = "\nFinal Answer: "
 LONGEST_EXPLANATION = 240
-"""Characters. The prompt asks for two or three sentences, and a small model hardly ever stops before the limit;
-a character of Korean may take it two tokens."""
+"""Characters: the prompt asks for two or three sentences, and a small model hardly ever stops by itself."""
 
 
 def explained_letter(letters: Sequence[str]) -> dict[str, Any]:

@@ -151,12 +151,14 @@ def compare(
 @options.folds_option
 @metric_option
 @click.option("--sample", default=20_000, show_default=True, help="Draw N at random from larger corpora.")
+@click.option("--together", is_flag=True, help="Train one model on all of them, too.")
 @options.context_options
 @options.folder_option
 @options.study_options
 def transfer(
-    sources: tuple[str, ...], system: str, k: int, pool: bool, metric: str | None, sample: int, turns: str,
-    speakers: bool, out: Path | None, pairs: tuple[str, ...], reading: Reading, seed: int, as_json: bool,
+    sources: tuple[str, ...], system: str, k: int, pool: bool, metric: str | None, sample: int,
+    together: bool, turns: str, speakers: bool, out: Path | None, pairs: tuple[str, ...], reading: Reading,
+    seed: int, as_json: bool,
 ) -> None:  # fmt: skip
     """Train on each SOURCE and test on every other; no SOURCE is tested on its own training data.
 
@@ -175,8 +177,8 @@ def transfer(
             corpora[source if data.name in corpora else data.name] = data.examples
             files += data.files
         result = run(
-            corpora, system, metric=metric or METRIC, k=k, pool=pool, at_most=sample, seed=seed,
-            settings=settings, progress=progress,
+            corpora, system, metric=metric or METRIC, k=k, pool=pool, at_most=sample, together=together,
+            seed=seed, settings=settings, progress=progress,
         )  # fmt: skip
     options.finish(result, as_json, out, files)
 

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from deadpan.arguments import check_examples, check_mapping, check_progress, check_settings, check_whole
+from deadpan.arguments import (
+    check_examples,
+    check_flag,
+    check_mapping,
+    check_progress,
+    check_settings,
+    check_whole,
+)
 from deadpan.detect.detector import Detector
 from deadpan.detect.studies.design import FOLDS, Design, divide
 from deadpan.detect.studies.output import add_figure, add_summary, write_study
-from deadpan.detect.studies.validation import run_trial
+from deadpan.detect.studies.validation import Trial, run_trial
 from deadpan.draws import sample
 from deadpan.duplicates import without_duplicates
 from deadpan.errors import ConfigError, DataError
@@ -21,6 +28,7 @@ from deadpan.page.table import Cell
 from deadpan.progress import Progress, silent
 from deadpan.records import Example
 from deadpan.results import Result
+from deadpan.splits import Fold
 from deadpan.stats import Interval, score_predictions
 from deadpan.stats.constant import CONSTANT, NOTE, constant_scores
 from deadpan.stats.outcomes import score_named
@@ -28,6 +36,8 @@ from deadpan.stats.outcomes import score_named
 METRIC = "balanced_accuracy"
 AUC = "auc"
 """A score of ranks, not of a table of answers; a constant answer has one half."""
+
+TOGETHER = "train on all"
 
 CHANCE = {"balanced_accuracy": 0.5, "auc": 0.5, "pair_accuracy": 0.5}
 """Scores that chance decides whatever the share of sarcasm: the colours of the matrix run from there."""
@@ -39,7 +49,7 @@ class TransferMatrix(Result):
 
     A corpus is never tested on its own training data: on the diagonal stands the published test split, or
     cross-validation. `duplicates` counts the examples excluded from each corpus because an earlier corpus
-    has their text.
+    has their text. `together` are the scores of one model for all, where it was asked for.
     """
 
     system: str
@@ -50,6 +60,7 @@ class TransferMatrix(Result):
     designs: Mapping[str, str]
     baseline: Mapping[str, float]
     seed: int
+    together: Mapping[str, Interval] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<TransferMatrix of {self.system!r}, {len(self.cells)} corpora>"
@@ -60,8 +71,11 @@ class TransferMatrix(Result):
         rows: list[tuple[Cell, ...]] = [
             (f"train {a}", *(self.cells[a][b].value for b in corpora)) for a in corpora
         ]
+        intervals = [(f"{a} to {b}", self.cells[a][b]) for a in corpora for b in corpora]
+        if self.together:
+            rows.append((TOGETHER, *(self.together[b].value for b in corpora)))
+            intervals += [(f"{TOGETHER} to {b}", self.together[b]) for b in corpora]
         rows.append((CONSTANT, *(self.baseline.get(b) for b in corpora)))
-        intervals = tuple((f"{a} to {b}", self.cells[a][b]) for a in corpora for b in corpora)
         excluded = ", ".join(f"{name} {count:,}" for name, count in self.duplicates.items() if count)
         notes = (
             f"{self.metric} of {self.system}; on the diagonal: "
@@ -71,7 +85,7 @@ class TransferMatrix(Result):
             f"{NOTE}.",
         )
         matrix = Table(("", *(f"test {name}" for name in corpora)), tuple(rows))
-        return Summary((matrix, Table(("train to test", self.metric), intervals)), notes)
+        return Summary((matrix, Table(("train to test", self.metric), tuple(intervals))), notes)
 
     def as_dict(self) -> dict[str, object]:
         """Return every cell with its interval, and what was excluded."""
@@ -80,6 +94,7 @@ class TransferMatrix(Result):
             "system": self.system, "metric": self.metric, "cells": cells, "n": dict(self.sizes),
             "duplicates_removed": dict(self.duplicates), "designs": dict(self.designs),
             "constant_answer": dict(self.baseline), "seed": self.seed,
+            "together": {name: cell.as_dict() for name, cell in self.together.items()},
         }  # fmt: skip
 
     def write(self, out: Path | str, *, inputs: Iterable[Path] = ()) -> None:
@@ -91,11 +106,12 @@ class TransferMatrix(Result):
         corpora = list(self.cells)
         page = Page("Trained on one corpus, tested on another", f"{self.metric} of {self.system}.")
         add_summary(page, self)
-        matrix = [[self.cells[a][b].value for b in corpora] for a in corpora]
+        rows = {**self.cells, "all": self.together} if self.together else self.cells
+        matrix = [[row[b].value for b in corpora] for row in rows.values()]
         add_figure(page, out, "transfer", lambda: heat(
             "Trained on a row, tested on a column", matrix,
-            rows=("trained on", corpora), columns=("tested on", corpora), unit=self.metric.replace("_", " "),
-            centre=CHANCE.get(self.metric),
+            rows=("trained on", list(rows)), columns=("tested on", corpora),
+            unit=self.metric.replace("_", " "), centre=CHANCE.get(self.metric),
         ))  # fmt: skip
         write_study(
             out,
@@ -117,6 +133,7 @@ def transfer(
     k: int = FOLDS,
     pool: bool = False,
     at_most: int | None = None,
+    together: bool = False,
     seed: int = 0,
     settings: Mapping[str, Any] | None = None,
     progress: Progress = silent,
@@ -126,7 +143,7 @@ def transfer(
     Texts that an earlier corpus has too, or nearly, are excluded from the later one, with the rest of their
     pair or sequence. A corpus with published splits is trained on train (and dev) and tested on test; any
     other is tested whole by the others and by k folds on the diagonal. `at_most` draws a random sample of
-    larger corpora.
+    larger corpora. With `together`, one model is also trained on the training parts of all corpora.
     """
     check_mapping(corpora, "corpora", "pass {name: examples}")
     corpora = {name: check_examples(rows) for name, rows in corpora.items()}
@@ -140,6 +157,11 @@ def transfer(
     kept, duplicates = _apart({name: _drawn(rows, at_most, seed) for name, rows in corpora.items()})
     designs = {name: divide(rows, k=k, pool=pool) for name, rows in kept.items()}
     cells: dict[str, dict[str, Interval]] = {}
+    one_for_all: dict[str, Interval] = {}
+    if check_flag(together, "together"):
+        every = _all_together(designs)
+        trial = run_trial(system, every, seed=seed, settings=settings, progress=progress)
+        one_for_all = _scores_apart(designs, trial, metric, seed)
     for place, (source, design) in enumerate(designs.items()):
         progress("training corpora", place, len(designs))
         own = run_trial(system, design, seed=seed, settings=settings, progress=progress)
@@ -159,7 +181,52 @@ def transfer(
         {name: design.describe() for name, design in designs.items()},
         {name: constant_scores(design.tested).get(metric, 0.5) for name, design in designs.items()},
         seed,
+        one_for_all,
     )
+
+
+def _all_together(designs: Mapping[str, Design]) -> Design:
+    """Return one design over all corpora: its nth fold has the nth fold of each, or the only one it has.
+
+    A corpus with a test split is trained on in every fold and tested in the first.
+    """
+    planned = []
+    for number in range(max(len(design.folds) for design in designs.values())):
+        train: list[Example] = []
+        test: list[Example] = []
+        for name, design in designs.items():
+            fold = design.folds[number % len(design.folds)]
+            train += _named(name, fold.train)
+            test += _named(name, fold.test) if number < len(design.folds) else []
+        planned.append(Fold(train, test))
+    return Design(tuple(planned), [e for fold in planned for e in fold.test], published=False, duplicates=0)
+
+
+def _scores_apart(designs: Mapping[str, Design], trial: Trial, metric: str, seed: int) -> dict[str, Interval]:
+    """Return the score of each corpus from the predictions of all together."""
+    said = {prediction.example_id: prediction for prediction in trial.predictions}
+    scores = {}
+    for name, design in designs.items():
+        answers = [replace(said[_own_id(name, e)], example_id=e.id) for e in design.tested]
+        scores[name] = score_predictions(design.tested, answers, seed=seed).scores[metric]
+    return scores
+
+
+def _named(corpus: str, examples: Iterable[Example]) -> list[Example]:
+    """Return examples whose ids, groups and sequences are those of no other corpus."""
+    return [
+        replace(
+            e,
+            id=_own_id(corpus, e),
+            group=e.group and f"{corpus}/{e.group}",
+            sequence=e.sequence and f"{corpus}/{e.sequence}",
+        )
+        for e in examples
+    ]
+
+
+def _own_id(corpus: str, example: Example) -> str:
+    return f"{corpus}/{example.id}"
 
 
 def _training(design: Design, examples: Sequence[Example]) -> Sequence[Example]:

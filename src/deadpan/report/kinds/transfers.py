@@ -40,15 +40,18 @@ def _story(output: Output) -> Story:
         f"Trained on one corpus, {found['system']} is significantly above a constant answer on another in "
         f"{above} of {len(away)} cases."
     )
-    rows: list[tuple[Cell, ...]] = [(f"{a} to {b}", cells[a][b]) for a in names for b in names]
+    if found.get("together"):
+        cells["all"] = {b: decode(found["together"][b], Interval) for b in names}
+    rows: list[tuple[Cell, ...]] = [(f"{a} to {b}", row[b]) for a, row in cells.items() for b in names]
 
     def draw() -> Any:
         from deadpan.figures import heat
 
-        matrix = [[cells[a][b].value for b in names] for a in names]
+        matrix = [[row[b].value for b in names] for row in cells.values()]
         return heat(
-            text, matrix, rows=("trained on", names), columns=("tested on", names), unit=unit, centre=centre
-        )
+            text, matrix, rows=("trained on", list(cells)), columns=("tested on", names), unit=unit,
+            centre=centre,
+        )  # fmt: skip
 
     table = StoryTable(Table(("from, to", unit), tuple(rows), "Every pair of corpora"))
     facts = (f"{len(names)} corpora", unit, f"seed {found['seed']}")
