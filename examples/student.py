@@ -49,8 +49,8 @@ KEEP = 30_000
 """n-grams of each kind that `linear` keeps."""
 FRAMED = 900
 """Everyday lines made from frames that are trained on: they are many and alike."""
-NEW = ("wide_",)
-"""Beginning of the names of the files with pairs that no earlier student knew."""
+NEW = ("wide_", "voices_")
+"""Beginnings of the names of the files with lines that no earlier student knew."""
 REHEARSED = 1_200
 """Earlier examples that are trained on again when a student is trained further, so that it forgets little."""
 PREVALENCE, COVERAGE, CALM = 0.5, 0.7, 0.9
@@ -75,8 +75,8 @@ def parts(data_dir: Path) -> tuple[list[Example], list[Example]]:
     second = folds([*lines, *everyday_pairs(("en",), ("",))], 5, seed=0, by_source=True)[0]
     third = folds([*everyday_pairs(("en",), ("later_",)), *plain_lines()], 5, seed=0, by_source=True)[0]
     every = [first, second, third]
-    for written in (("more_",), NEW):
-        lines = [*everyday_pairs(("en",), written), *lines_alone(("en",), written)]
+    for written in ("more_", *NEW):
+        lines = [*everyday_pairs(("en",), (written,)), *lines_alone(("en",), (written,))]
         every.append(folds(lines, 5, seed=0, by_source=True)[0])
     train = [e for fold in every for e in fold.train]
     framed = sample([e for e in first.train if e.source == SOURCE], FRAMED, seed=0, key=lambda e: e.id)
