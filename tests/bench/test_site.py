@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from bench_items import FAST, Scripted, job, right, says, small_set
+from deadpan.bench.items.prompts import REASONED
 from deadpan.bench.items.sets import DEFAULT_SET
 from deadpan.bench.runs.folder import find_runs, read_run
 from deadpan.bench.runs.run import run_models
@@ -81,8 +82,23 @@ def test_incomplete_and_partial_runs_stay_off(runs, tmp_path):
         "openai/broken": "incomplete, 24 of 72 rows missing",
         "openai/part": "asked 4 of 24 items",
     }
+    page = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
+    below = page.partition("Asked a part of the set")[2].partition("</table>")[0]
+    assert "4 of 24" in below and "broken" not in below
     scores = json.loads((tmp_path / "site" / "data" / "scores.json").read_text())
     assert "openai/broken" not in {each["model"] for each in scores["scores"]}
+
+
+def test_reasoning_on_a_part_is_beside_the_direct_answers_to_it(runs, tmp_path):
+    add(runs, "openai/gpt-4o", wrong, limit=4, prompt=REASONED)
+    board, _ = make_board(find_runs([runs]))
+    (part,) = board.parts
+    assert part.scores.model == "openai/gpt-4o+reasoning" and part.scores.n == 4
+    assert (part.scores.avg.value, part.direct.value, part.gap.difference.value) == (0.0, 1.0, -1.0)
+    write_site(find_runs([runs]), tmp_path / "site", SET)
+    page = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
+    below = page.partition("Asked a part of the set")[2].partition("</table>")[0]
+    assert "<b>0.000</b>" in below and "<b>1.00</b>" in below
 
 
 def test_a_run_with_a_row_taken_out_is_incomplete(runs):

@@ -13,9 +13,12 @@ from deadpan.errors import DataError
 
 @pytest.mark.slow
 def test_every_recorded_run_could_be_submitted(tmp_path):
-    folders = sorted(path for path in unpack_recorded(tmp_path).iterdir())
-    assert len(folders) >= 4
-    assert {check_submission(folder).set for folder in folders} == {DEFAULT_SET}
+    folders = {run.path: run.plan for run in find_runs([unpack_recorded(tmp_path)])}
+    whole = [folder for folder, plan in folders.items() if plan.whole_set]
+    assert len(whole) >= 6
+    assert {check_submission(folder).set for folder in whole} == {DEFAULT_SET}
+    samples = [plan for folder, plan in folders.items() if folder not in whole]
+    assert {plan.system for plan in samples} == {"embedded/qwen2.5-coder-1.5b+reasoning"}
 
 
 def test_they_are_what_is_found_without_a_folder():

@@ -9,6 +9,7 @@ from deadpan.bench.runs.folder import BenchRun
 from deadpan.bench.scores.comparison import RunComparison, check_same, compare_runs
 from deadpan.bench.scores.languages import in_language, languages_of
 from deadpan.bench.scores.score import RunScores, score_run
+from deadpan.bench.site.parts import PartEntry, part_entries
 from deadpan.errors import DataError
 
 PROVIDERS = {
@@ -56,6 +57,8 @@ class Board:
     excluded: tuple[tuple[str, str], ...]
     languages: tuple[tuple[str, Board], ...] = ()
     """A board per language; none for a set in one language."""
+    parts: tuple[PartEntry, ...] = ()
+    """Complete runs on a part of the set."""
 
     @property
     def chance(self) -> float:
@@ -74,11 +77,12 @@ class Board:
 def make_board(runs: Sequence[BenchRun], seed: int = 0) -> tuple[Board, list[BenchRun]]:
     """Return the board and its runs. Incomplete runs and runs on a part of a set are excluded."""
     check_same(runs)
-    kept, excluded = [], []
+    kept, excluded, parts = [], [], []
     for run in runs:
         why = why_not(run)
         if why:
             excluded.append((run.plan.system, why))
+            parts += [run] if run.complete else []
         else:
             kept.append(run)
     if not kept:
@@ -94,7 +98,8 @@ def make_board(runs: Sequence[BenchRun], seed: int = 0) -> tuple[Board, list[Ben
     entries = _entries([scored[run.plan.system] for run in order], pairs)
     plan = kept[0].plan
     board = Board(plan.set, plan.set_hash, plan.visibility, tuple(entries), tuple(excluded))
-    return replace(board, languages=tuple(_by_language(kept, seed))), order
+    languages, rest = tuple(_by_language(kept, seed)), tuple(part_entries(parts, kept, seed))
+    return replace(board, languages=languages, parts=rest), order
 
 
 def _by_language(runs: Sequence[BenchRun], seed: int) -> Iterator[tuple[str, Board]]:

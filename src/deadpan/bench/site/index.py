@@ -12,6 +12,7 @@ from deadpan.bench.site.cells import cell, score_cell, small
 from deadpan.bench.site.document import document
 from deadpan.bench.site.drawings import bar, cost_scatter, multiples, token_scatter
 from deadpan.bench.site.language_tables import language_tables
+from deadpan.bench.site.part_table import part_table
 from deadpan.page.markup import escape
 from deadpan.records import Item
 from deadpan.stats import Interval
@@ -34,6 +35,7 @@ def index_page(
         _table(board),
         '<p class="sr" role="status" id="sorted"></p>',
         _excluded(board),
+        part_table(board),
         language_tables(board),
         "<h2>Accuracy by category</h2>",
         "<p>Scales run from 0 to 1; the dashed line is chance, the whisker the 95 % confidence interval.</p>",
