@@ -169,8 +169,12 @@ def harden_set(
 
 
 def recorded_on(items: ItemSet) -> list[BenchRun]:
-    """Return the runs of these items that come with the package; none for drafts of one's own."""
-    return [run for run in find_runs([]) if run.plan.set_hash == items.hash]
+    """Return the runs of these items that come with the package; none for drafts of one's own.
+
+    Those with reasoning are left out, so that every model is one respondent.
+    """
+    known = [run for run in find_runs([]) if run.plan.set_hash == items.hash]
+    return [run for run in known if run.plan.system == run.plan.model]
 
 
 def _check_out(out: Path) -> None:

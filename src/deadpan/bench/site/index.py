@@ -232,9 +232,12 @@ def _options(chance: float) -> str:
 
 
 def _excluded(board: Board) -> str:
-    if not board.excluded:
+    below = {part.scores.model for part in board.parts}
+    lines = "".join(
+        f"<li>{escape(name)}: {escape(why)}</li>" for name, why in board.excluded if name not in below
+    )
+    if not lines:
         return ""
-    lines = "".join(f"<li>{escape(name)}: {escape(why)}</li>" for name, why in board.excluded)
     return f'<div class="note"><p>Not on the leaderboard:</p><ul>{lines}</ul></div>'
 
 
