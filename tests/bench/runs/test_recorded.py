@@ -18,7 +18,8 @@ def test_every_recorded_run_could_be_submitted(tmp_path):
     assert len(whole) >= 6
     assert {check_submission(folder).set for folder in whole} == {DEFAULT_SET}
     samples = [plan for folder, plan in folders.items() if folder not in whole]
-    assert {plan.system for plan in samples} == {"embedded/qwen2.5-coder-1.5b+reasoning"}
+    assert {plan.model for plan in samples} == {"embedded/qwen2.5-coder-1.5b", "embedded/smollm2-135m"}
+    assert all(plan.system.endswith("+reasoning") for plan in samples)
 
 
 def test_they_are_what_is_found_without_a_folder():
