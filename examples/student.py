@@ -53,7 +53,7 @@ HELD_APART = ("more_", "wide_", "voices_")
 REHEARSED = 4_000
 """Earlier examples that are trained on again when a student is trained further."""
 FURTHER = {"epochs": 3, "learning_rate": 3e-4}
-PREVALENCE, COVERAGE, CALM = 0.5, 0.7, 0.9
+PREVALENCE, COVERAGE, CALM = 0.5, 0.85, 0.9
 
 
 def english(data_dir: Path) -> list[Example]:

@@ -55,7 +55,7 @@ def test_the_page_says_what_it_must(runs, tmp_path):
     write_site(find_runs([runs]), tmp_path / "site", SET)
     page = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
     for words in (
-        "share the first place",
+        "share first place",
         "Chance",
         "pending",
         "not significantly different",
@@ -83,7 +83,7 @@ def test_incomplete_and_partial_runs_stay_off(runs, tmp_path):
         "openai/part": "asked 4 of 24 items",
     }
     page = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
-    below = page.partition("Asked a part of the set")[2].partition("</table>")[0]
+    below = page.partition("Runs on part of the set")[2].partition("</table>")[0]
     assert "4 of 24" in below and "broken" not in below
     scores = json.loads((tmp_path / "site" / "data" / "scores.json").read_text())
     assert "openai/broken" not in {each["model"] for each in scores["scores"]}
@@ -97,7 +97,7 @@ def test_reasoning_on_a_part_is_beside_the_direct_answers_to_it(runs, tmp_path):
     assert (part.scores.avg.value, part.direct.value, part.gap.difference.value) == (0.0, 1.0, -1.0)
     write_site(find_runs([runs]), tmp_path / "site", SET)
     page = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
-    below = page.partition("Asked a part of the set")[2].partition("</table>")[0]
+    below = page.partition("Runs on part of the set")[2].partition("</table>")[0]
     assert "<b>0.000</b>" in below and "<b>1.00</b>" in below
 
 
@@ -138,9 +138,9 @@ def test_a_set_of_the_package_says_what_it_can_tell(runs):
 
 def test_models_that_are_held_to_the_form_are_named(runs):
     board, _ = make_board(find_runs([runs]))
-    assert "by a grammar" not in take_part(board)
+    assert "A grammar constrains" not in take_part(board)
     add(runs, "embedded/smollm2-135m", right)
-    assert "by a grammar" in take_part(make_board(find_runs([runs]))[0])
+    assert "A grammar constrains" in take_part(make_board(find_runs([runs]))[0])
 
 
 def test_shuffled_options_have_their_own_consistency(tmp_path):

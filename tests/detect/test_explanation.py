@@ -36,7 +36,7 @@ def explained(label: bool | None, **pushes: float) -> list[str]:
 
 def test_reasons_are_words_that_say_something():
     assert explained(True, the=1.0, printer=0.5, of=-1.0) == ["Words that point to sarcasm: “printer”."]
-    assert explained(None, the=1.0, it=-1.0) == ["No single word decides, but how they go together."]
+    assert explained(None, the=1.0, it=-1.0) == ["No single word decides; the words together do."]
 
 
 def test_words_against_the_answer_are_named_only_if_they_are_strong():
@@ -47,7 +47,7 @@ def test_words_against_the_answer_are_named_only_if_they_are_strong():
 
 def test_reasons_that_all_point_the_other_way_are_followed_by_a_word_on_the_rest():
     told = explained(False, fine=0.4, perhaps=0.0)
-    assert told == ["Words that point to sarcasm: “fine”.", "That is too little to call it sarcastic."]
+    assert told == ["Words that point to sarcasm: “fine”.", "That is not enough to call it sarcastic."]
     told = explained(True, thanks=-0.4, perhaps=0.0)
     assert told[-1] == "The words as a whole make it sarcastic."
     assert len(explained(None, fine=0.4)) == 1

@@ -91,7 +91,7 @@ def test_a_second_build_replaces_the_first_and_nothing_else(made, tmp_path):
     assert {"index.html", "comparison/index.html"} <= read_manifest(out).files.keys()
     with pytest.raises(ConfigError, match="not a report"):
         build_report([made / "comparison"], made / "transfer")
-    with pytest.raises(ConfigError, match="holds what the report is about"):
+    with pytest.raises(ConfigError, match="contains folders that the report is about"):
         build_report([made / "comparison"], made)
 
 

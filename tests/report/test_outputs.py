@@ -38,7 +38,7 @@ def test_a_changed_a_missing_and_a_newer_output_say_so(study, tmp_path):
     assert problem("whole") == ""
     with (tmp_path / "changed" / "compare.json").open("a") as file:
         file.write(" ")
-    assert "compare.json is not as manifest.json says" in problem("changed")
+    assert "compare.json does not match manifest.json" in problem("changed")
     (tmp_path / "missing" / "bow.jsonl").unlink()
     assert "bow.jsonl is missing" in problem("missing")
     for name, more in (("newer", {}), ("unknown", {"signature": {"of": "tomorrow"}})):
@@ -84,4 +84,4 @@ def test_a_size_that_is_no_number_is_a_change(study, tmp_path, size):
     facts = json.loads(path.read_text())
     facts["files"]["compare.json"]["bytes"] = size
     path.write_text(json.dumps(facts))
-    assert "compare.json is not as manifest.json says" in find_outputs([tmp_path / "odd"])[0].problem
+    assert "compare.json does not match manifest.json" in find_outputs([tmp_path / "odd"])[0].problem

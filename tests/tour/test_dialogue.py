@@ -36,7 +36,7 @@ def test_every_recorded_dialogue_is_accounted_for(tmp_path):
     recorded = read_recorded()
     kept, dropped = recorded.kept(), recorded.dropped()
     assert recorded.dialogues["read"] == len(kept) + len(dropped)
-    assert f"From {recorded.dialogues['read']} sources" in guide.finding
+    assert f"from {recorded.dialogues['read']} sources" in guide.finding
     assert f"{len(kept)} go to people" in guide.finding
     assert recorded.origin in guide.page.html()
 
@@ -61,7 +61,7 @@ def test_a_drop_is_shown_with_its_reason(tmp_path, monkeypatch):
     assert "dropped by the step response: no response sounds friendly" in page and "It is bad." in page
     assert "(no_contrast: 0.1)" in page and "dropped, response: no_contrast" in page
     assert "dropped 1: no response sounds friendly when taken literally. 1 go to people" in finding
-    assert "does not make it so" in page and "Read critically" not in page
+    assert "not sarcastic just because a model wrote it" in page and "Read critically" not in page
 
 
 def test_a_drop_without_a_dialogue_is_shown_in_the_models_words(tmp_path, monkeypatch):

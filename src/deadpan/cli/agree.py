@@ -39,8 +39,8 @@ def agree(
     """Report the agreement in a file of judgments, with confidence intervals.
 
     JUDGMENTS is what the studio exports (.jsonl, .parquet), or a table (.csv, .tsv, .xlsx, ...) with the
-    columns item, annotator and answer, or with a column item and one column per rater.
-    Cohen, Fleiss, Krippendorff, Gwet and raw agreement; an undefined coefficient gives the reason. The scale
+    columns item, annotator and answer, or with an item column and one column per rater.
+    Reports Cohen, Fleiss, Krippendorff, Gwet and raw agreement, and why a coefficient is undefined. --scale
     is for Krippendorff's alpha. With --out, the answers are aggregated and written as Labels.
     """
     from deadpan.ratings.report import report_agreement

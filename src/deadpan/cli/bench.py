@@ -63,7 +63,7 @@ def sets_(as_json: bool) -> None:
 
 
 @bench.command()
-@click.option("--json", is_flag=True, expose_value=False, help="No effect: a schema is JSON.")
+@click.option("--json", is_flag=True, expose_value=False, help="No effect: a schema is always JSON.")
 def schema() -> None:
     """Print the JSON Schema of an item."""
     from deadpan.bench.items.schema import item_schema
@@ -110,7 +110,7 @@ def audit(items: str, out: Path | None, seed: int, as_json: bool) -> int:
 def harden(drafts: str, as_json: bool, **options: Any) -> int:
     """Judge DRAFTS by checks, a panel of runs and people: kept, revise, dropped. Exit 1 if not releasable.
 
-    Without --model and --run, the recorded runs of a set that comes with the package are the panel.
+    Without --model and --run, the panel is the recorded runs of a set that comes with the package.
     """
     from deadpan.bench.hardening.harden import harden_set
 
@@ -126,7 +126,7 @@ def harden(drafts: str, as_json: bool, **options: Any) -> int:
               help="What the set is for.")  # fmt: skip
 @json_option
 def seal(items: str, out: Path, kind: Any, as_json: bool) -> None:
-    """Encrypt a SET with a passphrase: asked for, or from DEADPAN_BENCH_PASSPHRASE."""
+    """Encrypt a SET with a passphrase, from a prompt or from DEADPAN_BENCH_PASSPHRASE."""
     from deadpan.bench.items.sealed_sets import seal_set
 
     new = partial(ask_passphrase, new=True)
@@ -147,7 +147,7 @@ def open_(sealed: Path, out: Path, as_json: bool) -> None:
 @bench.command()
 @click.argument("sealed", type=PATH)
 @click.option("--version", required=True, help="The public version, such as 0.4.0.")
-@click.option("--next", "following", nargs=2, type=PATH, help="A sealed reserve, and the set to seal.")
+@click.option("--next", "following", nargs=2, type=PATH, help="A sealed reserve, and the file to seal it to.")
 @out_option
 @json_option
 def retire(sealed: Path, as_json: bool, **options: Any) -> None:
@@ -170,15 +170,15 @@ def export(items: str, out: Path, as_json: bool) -> None:
 
 run_options = joined(
     set_option,
-    click.option("--runs", default=5, show_default=True, help="How often every item is asked."),
+    click.option("--runs", default=5, show_default=True, help="How many times each item is asked."),
     limit_option,
     sample_option,
     sampling_options(temperature=0.7, top_p=0.95),
-    click.option("--max-tokens", default=128, show_default=True, help="The first limit of an answer."),
-    click.option("--escalate/--no-escalate", default=True, help="Give cut-off answers a larger limit."),
+    click.option("--max-tokens", default=128, show_default=True, help="Initial token limit of an answer."),
+    click.option("--escalate/--no-escalate", default=True, help="Retry cut-off answers with a larger limit."),
     base_url_option,
     key_env_option,
-    click.option("--concurrency", default=8, show_default=True, help="Requests at a time per model."),
+    click.option("--concurrency", default=8, show_default=True, help="Concurrent requests per model."),
     click.option("--retries", default=5, show_default=True, help="Retries of a failed request."),
     click.option("--timeout", default=120.0, show_default=True, help="Seconds per attempt."),
     max_cost_option,
@@ -197,16 +197,16 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
 @bench.command()
 @click.option("--model", "models", multiple=True, help="Repeat for several. [default: the embedded model]")
 @run_options
-@click.option("--constrain/--no-constrain", default=None, help="Only a letter. [default: embedded models]")
+@click.option("--constrain/--no-constrain", default=None, help="Force a letter. [default: embedded models]")
 @click.option("--reasoned", is_flag=True, help="Ask for a short explanation before the letter.")
-@click.option("--shuffle-options", is_flag=True, help="Show options in another order in every run.")
+@click.option("--shuffle-options", is_flag=True, help="Show options in a new order in every run.")
 @click.option("--out", default="runs", show_default=True, type=PATH, help="Where to write.")
 @json_option
 def run(models: tuple[str, ...], out: Path, as_json: bool, **options: Any) -> int:
-    """Ask models every item of a set. The same command resumes a run that was killed.
+    """Ask models every item of a set. Run the same command again to resume a killed run.
 
     Models are named as in Inspect (openai/..., anthropic/..., openai-api/...), or embedded/...;
-    baseline/random, first, longest and similar cost nothing. Exit 1 if a run is incomplete.
+    the baselines (baseline/random, first, longest, similar) cost nothing. Exit 1 if a run is incomplete.
     """
     from deadpan.bench.api import run_bench
 
@@ -216,14 +216,14 @@ def run(models: tuple[str, ...], out: Path, as_json: bool, **options: Any) -> in
 
 
 @bench.command()
-@click.option("--model", help="A model that writes. [default: the embedded model]")
-@click.option("--judge", default="", help="A model that marks the explanations by the published rubric.")
+@click.option("--model", help="A model that generates text. [default: the embedded model]")
+@click.option("--judge", default="", help="A model that marks explanations with the published rubric.")
 @click.option("--people", type=PATH, help="People's marks: a CSV with item, run, right.")
 @run_options
 @click.option("--out", default="open", show_default=True, type=PATH, help="Where to write.")
 @json_option
 def explain(model: str | None, judge: str, people: Any, out: Path, as_json: bool, **options: Any) -> None:
-    """Run the open track: a model explains each item in a sentence; vectors, a judge and people mark it."""
+    """Run the open track: a model explains each item in a sentence, marked by vectors, a judge and people."""
     from deadpan.bench.api import run_open_track, run_settings
 
     settings = run_settings(**_given(options))
@@ -233,7 +233,7 @@ def explain(model: str | None, judge: str, people: Any, out: Path, as_json: bool
 
 
 @bench.command()
-@click.option("--model", help="A model that writes. [default: the embedded model]")
+@click.option("--model", help="A model that generates text. [default: the embedded model]")
 @set_option
 @click.option("--sample", default=40, show_default=True, help="Items to ask about.")
 @base_url_option
@@ -241,7 +241,7 @@ def explain(model: str | None, judge: str, people: Any, out: Path, as_json: bool
 @seed_option
 @json_option
 def contaminated(model: str | None, items: str, as_json: bool, **options: Any) -> int:
-    """Test whether a model remembers a set: its canaries, texts and orders of options. Exit 1 if it does."""
+    """Test whether a model remembers a set: its canaries, texts and option orders. Exit 1 if it does."""
     from deadpan.bench.contamination import check_contamination
 
     result = check_contamination(model, items, ask=ask_passphrase, **options)
@@ -252,8 +252,8 @@ def contaminated(model: str | None, items: str, as_json: bool, **options: Any) -
 @source_argument
 @click.option("--model", "models", multiple=True, help="A model. [default: the embedded model]")
 @click.option("--detector", "folders", multiple=True, type=PATH, help="A trained detector, or `default`.")
-@click.option("--limit", "pairs", type=click.IntRange(min=1), help="Ask the first N of 400 pairs only.")
-@click.option("--runs", default=1, show_default=True, help="How often every pair is asked.")
+@click.option("--limit", "pairs", type=click.IntRange(min=1), help="Ask only the first N of 400 pairs.")
+@click.option("--runs", default=1, show_default=True, help="How many times each pair is asked.")
 @click.option("--out", default="organic", show_default=True, type=PATH, help="Where to write.")
 @reading_options
 @seed_option
@@ -297,7 +297,7 @@ def compare(folders: tuple[Path, ...], seed: int, as_json: bool) -> None:
 @runs_argument
 @json_option
 def items(folders: tuple[Path, ...], as_json: bool) -> None:
-    """Show which items separate the models of RUNS; only for a public set."""
+    """Show which items separate the models of RUNS (public sets only)."""
     from deadpan.bench.scores.difficulty import item_report
 
     show(item_report(folders), as_json)
@@ -308,7 +308,7 @@ def items(folders: tuple[Path, ...], as_json: bool) -> None:
 @out_option
 @json_option
 def merge(folders: tuple[Path, ...], out: Path, as_json: bool) -> int:
-    """Merge RUNS of one model, earlier first: a rerun fills errors and cut-off answers, never others."""
+    """Merge RUNS of one model, earlier first: a rerun replaces only errors and cut-off answers."""
     from deadpan.bench.runs.merge import merge_runs
 
     result = merge_runs(folders, out)
@@ -320,7 +320,7 @@ def merge(folders: tuple[Path, ...], out: Path, as_json: bool) -> int:
 @click.option("--out", required=True, type=PATH, help="A .parquet, .csv or .jsonl file.")
 @json_option
 def rows(folders: tuple[Path, ...], out: Path, as_json: bool) -> None:
-    """Export the rows of RUNS; those of a private set without items, letters and texts."""
+    """Export the rows of RUNS; for a private set, without items, letters and texts."""
     from deadpan.bench.runs.row_export import export_rows
 
     show(export_rows(folders, out), as_json)
@@ -370,7 +370,7 @@ def study(items: str, out: Path, raters: int, seed: int, as_json: bool) -> None:
 @seed_option
 @json_option
 def humans(answers: Path, items: str, out: Path, seed: int, as_json: bool) -> int:
-    """Turn ANSWERS (a studio export or a CSV) into a row of the board. Exit 1 if an item has no answer."""
+    """Turn ANSWERS (a studio export or a CSV) into a leaderboard row. Exit 1 if an item has no answer."""
     from deadpan.bench.scores.report import human_baseline
 
     result = human_baseline(answers, items, out, seed=seed, ask=ask_passphrase)
@@ -381,8 +381,8 @@ def humans(answers: Path, items: str, out: Path, seed: int, as_json: bool) -> in
 @answers_argument
 @set_option
 @click.option("--min-agreement", "threshold", default=0.8, show_default=True,
-              help="Share of people who chose the answer.")  # fmt: skip
-@click.option("--min-raters", "least", default=3, show_default=True, help="People an item needs.")
+              help="Minimum share of people who chose the answer.")  # fmt: skip
+@click.option("--min-raters", "least", default=3, show_default=True, help="Minimum people per item.")
 @click.option("--out", type=PATH, help="Write the kept items to this .jsonl file.")
 @json_option
 def agree(answers: Path, items: str, as_json: bool, **options: Any) -> None:

@@ -38,7 +38,7 @@ class Command(click.Command):
             if new is None:
                 options.append(word)
                 continue
-            click.echo(f"deadpan: {name} is now {new}; the old spelling will go away", err=True)
+            click.echo(f"deadpan: {name} is now {new}; the old spelling will be removed", err=True)
             if not new.isupper():
                 options.append(f"{new}{equals}{value}")
             else:

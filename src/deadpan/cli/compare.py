@@ -17,14 +17,14 @@ from deadpan.cli.terminal.output import json_option, seed_option, show
 @click.option("--metric", default="", help="The score to read. [default: the main one of each log]")
 @click.option("--cluster", default="", metavar="FIELD", help="Field that groups items, such as a document.")
 @click.option("--against", default="", metavar="SYSTEM", help="Compare with this system only.")
-@click.option("--unscored", default="exclude", show_default=True, help="exclude, or zero: count as wrong.")
-@click.option("--out", type=FOLDER, help="Folder for a page with its figure, and JSON.")
+@click.option("--unscored", default="exclude", show_default=True, help="exclude, or zero to count as wrong.")
+@click.option("--out", type=FOLDER, help="Folder for a page with a figure, and JSON.")
 @seed_option
 @json_option
 def compare(logs: tuple[Path, ...], out: Path | None, as_json: bool, **how: Any) -> None:
-    """Compare systems by results of any tool, paired by item, with power and the number of items needed.
+    """Compare systems by results from any tool, paired by item, with power and the number of items needed.
 
-    LOG is a log of Inspect (.eval), lm-eval's samples_*.jsonl or their folder, a run folder of HELM or of
+    LOG is an Inspect log (.eval), lm-eval's samples_*.jsonl or their folder, a run folder from HELM or
     `deadpan bench run`, or a table with the columns item, system and score.
     """
     from deadpan.logs.comparison import compare_logs

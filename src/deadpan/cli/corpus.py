@@ -23,7 +23,7 @@ FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 corpus_argument = click.argument("directory", type=FOLDER, metavar="SOURCE")
 source_argument = click.argument("source", type=PATH, metavar="SOURCE")
-subset_option = click.option("--subset", default="main", show_default=True, help="main, or one like pol.")
+subset_option = click.option("--subset", default="main", show_default=True, help="main, or one such as pol.")
 study_option = click.option("--out", required=True, type=FOLDER, help="Study folder to write.")
 
 
@@ -45,13 +45,13 @@ def _silence_stderr() -> None:
 
 engine_options = joined(
     click.option("--engine", default="duckdb", show_default=True, help="duckdb or spark."),
-    click.option("--spark-master", default="local[*]", show_default=True, help="Address of Spark."),
+    click.option("--spark-master", default="local[*]", show_default=True, help="The Spark master."),
     click.option("--memory", default="4GB", show_default=True,
-                 help="Memory of the engine; it spills the rest to disk."),
+                 help="Memory limit of the engine; the rest spills to disk."),
     click.option("--workers", default=0, show_default="what cores and memory allow", type=click.IntRange(0),
                  help="Dumps to read at once; each may need 2 GiB for its window."),
-    click.option("--allow-truncated", is_flag=True, help="Use the whole lines of a truncated file."),
-    click.option("--mixed-months", is_flag=True, help="Accept a file with more months than it says."),
+    click.option("--allow-truncated", is_flag=True, help="Use the complete lines of a truncated file."),
+    click.option("--mixed-months", is_flag=True, help="Accept files with more months than their name says."),
     click.option("--forget", type=FILE, help="Exclude the authors in this file, one per line."),
     json_option,
 )  # fmt: skip
@@ -59,10 +59,10 @@ engine_options = joined(
 build_options = joined(
     click.argument("dumps", nargs=-1, required=True, metavar="DUMP..."),
     click.option("--out", required=True, help="Folder or URL (s3:, hdfs:) of the corpus."),
-    click.option("--work", type=FOLDER, help="Folder to work in, if --out is a URL."),
-    click.option("--from", "first_month", metavar="MONTH", help="First month of the corpus: 2009-01."),
-    click.option("--to", "last_month", metavar="MONTH", help="Last month of the corpus: 2017-04."),
-    click.option("--config", "settings", type=FILE, help="corpus.toml with every rule: docs/corpus.md."),
+    click.option("--work", type=FOLDER, help="Working folder, if --out is a URL."),
+    click.option("--from", "first_month", metavar="MONTH", help="First month, such as 2009-01."),
+    click.option("--to", "last_month", metavar="MONTH", help="Last month, such as 2017-04."),
+    click.option("--config", "settings", type=FILE, help="corpus.toml with all rules; see docs/corpus.md."),
     click.option("--seed", type=int, help="Random seed [default: 0]."),
     click.option("--vectors", metavar="FILE", help="Word vectors for pairs: a GloVe file, or embedded."),
     click.option("--sentences", type=click.Choice(["any", "strict"]),
@@ -110,7 +110,7 @@ def update(dumps: tuple[str, ...], directory: Path, as_json: bool, **options: An
 @click.option("--top", default=12, show_default=True, help="Number of subreddits to show.")
 @json_option
 def stats(source: Path, top: int, as_json: bool) -> None:
-    """Show sizes, shares and subreddits of a corpus, or of a released raw file or Parquet files."""
+    """Show sizes, shares and subreddits of a corpus, a released raw file or Parquet files."""
     from deadpan.corpus import read_statistics
 
     show(read_statistics(source, top=top), as_json)
@@ -118,11 +118,11 @@ def stats(source: Path, top: int, as_json: bool) -> None:
 
 @corpus.command()
 @source_argument
-@click.option("--min-comments", type=int, help="Smallest subreddit to show [default: the paper's million].")
-@click.option("--out", type=FOLDER, help="Folder of the figures, if SOURCE is not a corpus.")
+@click.option("--min-comments", type=int, help="Comments a subreddit needs [default: the paper's million].")
+@click.option("--out", type=FOLDER, help="Folder for the figures, if SOURCE is not a corpus.")
 @json_option
 def figures(source: Path, as_json: bool, **options: Any) -> None:
-    """Draw figures 2 to 4 of the paper for a corpus, or for a released raw file or Parquet files."""
+    """Draw figures 2 to 4 of the paper for a corpus, a released raw file or Parquet files."""
     from deadpan.corpus import draw_figures
 
     show(draw_figures(source, **options), as_json)
@@ -153,13 +153,13 @@ def sample(directory: Path, count: int, subset: str, seed: int, as_json: bool) -
 @corpus.command()
 @corpus_argument
 @click.argument("dumps", nargs=-1, metavar="[DUMP...]")
-@click.option("--sample", "count", type=click.IntRange(1), help="Check N random threads, in little memory.")
+@click.option("--sample", "count", type=click.IntRange(1), help="Check only N random threads; saves memory.")
 @seed_option
 @json_option
 def verify(directory: Path, dumps: tuple[str, ...], count: int | None, seed: int, as_json: bool) -> int:
     """Compare a corpus with a recount of its dumps; exit status 1 if a rule is violated.
 
-    DUMP... are the dumps it was built from; by default they are looked for where the build read them.
+    DUMP... are the dumps it was built from. By default, the paths that the build read are used.
     """
     from deadpan.corpus import verify_corpus
 
@@ -169,7 +169,7 @@ def verify(directory: Path, dumps: tuple[str, ...], count: int | None, seed: int
 
 @corpus.command(renamed={"--n": "--sample"})
 @corpus_argument
-@click.option("--sample", "count", default=500, show_default=True, help="Number of comments of each label.")
+@click.option("--sample", "count", default=500, show_default=True, help="Number of comments per label.")
 @click.option("--raters", default=1, show_default=True, help="People per item.")
 @study_option
 @seed_option
@@ -198,13 +198,11 @@ def pairs(directory: Path, count: int, subset: str, raters: int, out: Path, seed
 
 @corpus.command(renamed={"--format": "--compression"})
 @click.option("--months", default=2, show_default=True, type=click.IntRange(1), help="Number of months.")
-@click.option(
-    "--comments", default=10_000, show_default=True, type=click.IntRange(1), help="Comments in all."
-)
+@click.option("--comments", default=10_000, show_default=True, type=click.IntRange(1), help="Total comments.")
 @click.option("--from", "start", default="2010-01", show_default=True, metavar="MONTH", help="First month.")
 @click.option("--compression", "form", default="zst", show_default=True,
               type=click.Choice(["zst", "bz2", "xz", "gz", "plain"]), help="Compression.")  # fmt: skip
-@click.option("--level", default=3, show_default=True, type=click.IntRange(1, 19), help="zstd's level.")
+@click.option("--level", default=3, show_default=True, type=click.IntRange(1, 19), help="zstd level.")
 @click.option("--out", required=True, type=FOLDER, help="Folder for the RC_ and RS_ files.")
 @seed_option
 @json_option

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 RENAMED = {"--data": "--data-dir", "--text": "--text-file"}
 rescore_option = click.option(
-    "--rescore", default="", metavar="A,B", help="Score systems on cleaned data: bow,frozen."
+    "--rescore", default="", metavar="A,B", help="Score these systems on cleaned data: bow,frozen."
 )
-sample_option = click.option("--sample", type=int, help="Rescore on at most N rows: for encoders.")
+sample_option = click.option("--sample", type=int, help="Rescore on at most N rows (useful for encoders).")
 
 
 @click.group(cls=Group)
 def datasets() -> None:
-    """Read published corpora, and tables of your own, as one kind of record.
+    """Read published corpora and your own tables into one record format.
 
     SOURCE is a name from `deadpan datasets list`, or a table (.csv, .tsv, .jsonl, .parquet, .xlsx).
     """

@@ -11,7 +11,7 @@ from deadpan.cli.terminal.output import json_option, show
 @click.option("--fix", is_flag=True, help="Print the exact commands that add what is missing; run nothing.")
 @json_option
 def doctor(fix: bool, as_json: bool) -> None:
-    """List versions, extras, models and programs; for each missing one, the command that adds it."""
+    """List versions, extras, models and programs, with the command that adds each missing one."""
     from deadpan.installation import check_installation
 
     found = check_installation()

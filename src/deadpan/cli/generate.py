@@ -30,8 +30,8 @@ DECISIONS = {"a": "abnormal", "n": "normal", "s": "", "q": None}
 def generate() -> None:
     """Sarcastic dialogues from a language model: situation, dialogue, filters, people, release.
 
-    PLAN is a TOML file; `deadpan generate plan` writes one to start from. Without an endpoint the embedded
-    model writes: it shows that everything works, but its dialogues are poor.
+    PLAN is a TOML file; `deadpan generate plan` writes one to start from. Without an endpoint, the embedded
+    model is used: it shows that everything works, but its dialogues are poor.
     """
 
 
@@ -42,7 +42,7 @@ def generate() -> None:
 @click.option("--model", default="", help="Language model. [default: the embedded one]")
 @base_url_option
 @click.option("--contrast", is_flag=True, help="Also ask for a sincere response to each dialogue.")
-@click.option("--preset", default="", help="Other prompts: kocosa for those of KoCoSa's Table 12 (Korean).")
+@click.option("--preset", default="", help="Other prompts: kocosa uses those of KoCoSa's Table 12 (Korean).")
 @json_option
 def plan_command(plan: Path, sources: tuple[str, ...], contrast: bool, as_json: bool, **about: str) -> None:
     """Write a plan to start from. SOURCE: files or folders of dialogues [default: examples]."""
@@ -52,11 +52,11 @@ def plan_command(plan: Path, sources: tuple[str, ...], contrast: bool, as_json: 
 
 
 @generate.command()
-@click.option("--copy", "language", default="", help="Copy this language's folder, to start another from.")
-@click.option("--out", type=PATH, help="Where the copy goes.")
+@click.option("--copy", "language", default="", help="Copy this language's folder as a starting point.")
+@click.option("--out", type=PATH, help="Where to write the copy.")
 @json_option
 def prompts(language: str, out: Path | None, as_json: bool) -> None:
-    """List the languages deadpan has prompts for; --copy gives you a folder of your own to change."""
+    """List the languages deadpan has prompts for; --copy writes a folder that you can edit."""
     from deadpan.generate.template import list_prompts
 
     show(list_prompts(language, out), as_json)
@@ -68,7 +68,7 @@ def prompts(language: str, out: Path | None, as_json: bool) -> None:
 @limit_option
 @max_cost_option
 @click.option("--resume", is_flag=True, help="Continue a run that was stopped or killed.")
-@click.option("--dry-run", is_flag=True, help="Show what it would cost, and stop.")
+@click.option("--dry-run", is_flag=True, help="Show what the run would cost, and stop.")
 @json_option
 def run(plan: Path, out: Path | None, limit: int | None, dry_run: bool, as_json: bool, **how: Any) -> None:
     """Run every step, from source dialogues to dialogues ready for people, and write the report.
@@ -152,14 +152,14 @@ def tables(plan: Path, run: Path | None, out: Path | None, as_json: bool) -> Non
 @generate.command(renamed={"--out": "--run", "--name": "--reviewer"})
 @PLAN
 @RUN
-@click.option("--study", type=PATH, help="Write the waiting dialogues as a study folder here.")
-@click.option("--export", type=PATH, help="Read the answers of an exported study.")
+@click.option("--study", type=PATH, help="Write the dialogues to review to this study folder.")
+@click.option("--export", type=PATH, help="Read the answers from an exported study.")
 @click.option("--reviewer", "name", help="Who decides. [default: your login name]")
 @json_option
 def review(
     plan: Path, run: Path | None, study: Path | None, export: Path | None, name: str | None, as_json: bool
 ) -> None:
-    """Confirm or clear what the model found abnormal: here, one by one, or as a study.
+    """Confirm or clear what the model found abnormal: one by one on the terminal, or as a study.
 
     Undecided dialogues are held back; every decision is saved at once.
     """
@@ -190,9 +190,9 @@ def _decide(draft: Draft, place: int, total: int) -> str | None:
 @generate.command(renamed={"--out": "--run"})
 @PLAN
 @RUN
-@click.option("--study", type=PATH, help="Write the dialogues as a study folder here.")
+@click.option("--study", type=PATH, help="Write the dialogues to this study folder.")
 @click.option("--raters", default=1, show_default=True, help="People per dialogue.")
-@click.option("--export", type=PATH, help="Read the answers of an exported study.")
+@click.option("--export", type=PATH, help="Read the answers from an exported study.")
 @click.option("--rewrites", type=PATH, help="rewrite.jsonl with `rewritten` filled in.")
 @json_option
 def people(
@@ -218,9 +218,9 @@ def people(
 @generate.command()
 @PLAN
 @RUN
-@click.option("--out", type=PATH, help="The data set's folder.  [required]")
+@click.option("--out", type=PATH, help="Folder for the data set.  [required]")
 @click.option("--to", "old", type=PATH, hidden=True)
-@click.option("--unjudged", is_flag=True, help="Take the labels the model was asked for; no person saw them.")
+@click.option("--unjudged", is_flag=True, help="Use the labels the model was asked for, unchecked by people.")
 @json_option
 def release(
     plan: Path, run: Path | None, out: Path | None, old: Path | None, unjudged: bool, as_json: bool
@@ -240,7 +240,7 @@ def _renamed(
     """Return (run folder, output) where an old spelling was used: beside it, --out was the run folder."""
     if old is None:
         return run, out
-    click.echo(f"deadpan: {name} is now --out, and the run folder --run", err=True)
+    click.echo(f"deadpan: {name} is now --out, and the run folder is --run", err=True)
     return run or out, old
 
 
@@ -248,10 +248,10 @@ def _renamed(
 @PLAN
 @RUN
 @click.option("--model", required=True, type=PATH, help="Folder of a trained detector.")
-@click.option("--confident", default=0.8, show_default=True, help="Score from which it counts as confident.")
+@click.option("--confident", default=0.8, show_default=True, help="Minimum score that counts as confident.")
 @json_option
 def backcheck(plan: Path, run: Path | None, model: Path, confident: float, as_json: bool) -> None:
-    """Find items that are too easy: a detector is correct and confident from the response alone."""
+    """Find items that are too easy: a detector is correct and confident given only the response."""
     from deadpan.detect.detector import Detector
     from deadpan.generate.checks.backcheck import back_check
 

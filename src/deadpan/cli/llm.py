@@ -53,7 +53,7 @@ def sampling_options(temperature: float | None = None, top_p: float | None = Non
         click.option("--top-p", type=kind, default=top_p, show_default=True, help=unset),
         click.option("--reasoning-effort", metavar="LEVEL", help="For reasoning models: low, medium, high."),
         click.option("--model-arg", "extra", multiple=True, metavar="KEY=VALUE", callback=_pairs,
-                     help="Any other field of the request, for parameters of one provider."),
+                     help="Any other field of the request, for provider-specific parameters."),
     )  # fmt: skip
 
 
@@ -62,7 +62,7 @@ def llm() -> None:
     """Call a language model: any OpenAI-compatible endpoint, or the embedded one (offline, the default).
 
     The address comes from --base-url or DEADPAN_LLM_URL, the key from OPENAI_API_KEY. A provider's name
-    before the model's brings both: anthropic/, google/, openrouter/, azure/, ollama/, vllm/.
+    before the model's sets both: anthropic/, google/, openrouter/, azure/, ollama/, vllm/.
     """
 
 
@@ -73,18 +73,18 @@ def llm() -> None:
 @key_env_option
 @click.option("--system-prompt", "instruction", default="", help="Instructions for the model.")
 @sampling_options()
-@click.option("--choice", "choices", multiple=True, metavar="TEXT", help="Allow only this answer; repeat it.")
+@click.option("--choice", "choices", multiple=True, metavar="TEXT", help="Permitted answer; repeatable.")
 @click.option(
-    "--max-tokens", type=NumberOrNone(int), default=256, show_default=True, help="The longest answer."
+    "--max-tokens", type=NumberOrNone(int), default=256, show_default=True, help="Token limit of the answer."
 )
-@click.option("--seed", type=int, help="Random seed; the server gets one drawn from it and the prompt.")
-@click.option("--replicate", default=0, show_default=True, help="Another draw of the same call.")
+@click.option("--seed", type=int, help="Random seed; the server gets one derived from it and the prompt.")
+@click.option("--replicate", default=0, show_default=True, help="Another number gives another draw.")
 @click.option("--no-cache", is_flag=True, help="Ask even if the answer is in the cache.")
 @json_option
 def ask(
     prompt: str, instruction: str, replicate: int, no_cache: bool, as_json: bool, **settings: Any
 ) -> None:
-    """Ask one question; PROMPT - reads it from standard input."""
+    """Ask one question; if PROMPT is -, it is read from standard input."""
     from deadpan.fields import encode
     from deadpan.llm import LLMSettings, complete, default_model, system, user
 

@@ -10,13 +10,13 @@ from deadpan.cli.terminal.progress import progress_bar
 
 @click.group()
 def models() -> None:
-    """Small models that work offline: list, pull, find."""
+    """List, pull and find small models that work offline."""
 
 
 @models.command("list")
 @json_option
 def list_command(as_json: bool) -> None:
-    """List the models deadpan knows: what each is, its size, licence and origin, and whether it is pulled."""
+    """List the models: description, size, licence, origin, whether pulled."""
     from deadpan.models import list_models
 
     show(list_models(), as_json)
@@ -26,9 +26,9 @@ def list_command(as_json: bool) -> None:
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @json_option
 def pull(names: tuple[str, ...], as_json: bool) -> None:
-    """Download, check and unpack the weights of NAME, or of all models that are not optional (`all`).
+    """Download, check and unpack the weights of NAME.
 
-    Does nothing for a model that is here and sound. An interrupted pull of a model in parts resumes.
+    `all`: every model that is not optional. Intact models are skipped. Interrupted multi-part pulls resume.
     """
     from deadpan import models as weights
 

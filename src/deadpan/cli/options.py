@@ -20,17 +20,17 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 source_argument = click.argument("source", metavar="SOURCE")
 sources_argument = click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
 out_option = click.option("--out", required=True, type=PATH, help="Where to write.")
-limit_option = click.option("--limit", type=click.IntRange(min=1), help="Take the first N only.")
+limit_option = click.option("--limit", type=click.IntRange(min=1), help="Take only the first N.")
 sample_option = click.option("--sample", type=click.IntRange(min=1), help="Take N at random.")
 turns_option = click.option(
     "--turns", default="0", show_default=True, metavar="N|full", help="Turns of context before the response."
 )
 metric_option = click.option(
-    "--metric", help="The score systems are compared by. [default: what suits the data]"
+    "--metric", help="Score used to compare systems. [default: chosen to suit the data]"
 )
 base_url_option = click.option("--base-url", default="", help="Address of an OpenAI-compatible server.")
 key_env_option = click.option(
-    "--key-env", default="OPENAI_API_KEY", show_default=True, help="Environment variable that holds its key."
+    "--key-env", default="OPENAI_API_KEY", show_default=True, help="Environment variable with its API key."
 )
 max_cost_option = click.option(
     "--max-cost", type=click.FloatRange(min=0), help="Stop before spending more than this many US dollars."

@@ -15,11 +15,11 @@ report = Group("report", help="Write one static site from any output folders.")
 @click.argument("folders", nargs=-1, required=True, type=FOLDER, metavar="FOLDER...")
 @out_option
 @click.option("--title", default="Report", show_default=True, help="Title of the front page.")
-@click.option("--serve", is_flag=True, help="Show it on a local address; rebuild it when an output changes.")
-@click.option("--port", default=8765, show_default=True, help="Port of --serve.")
+@click.option("--serve", is_flag=True, help="Serve it locally, and rebuild it when an output changes.")
+@click.option("--port", default=8765, show_default=True, help="Port for --serve.")
 @json_option
 def build(serve: bool, as_json: bool, **options: Any) -> None:
-    """Write a site about every output in FOLDER...: findings, tables, figures and their manifests."""
+    """Write a site from every output in FOLDER...: findings, tables, figures and their manifests."""
     from deadpan.report.serve import write_or_serve
 
     write_or_serve(serve, lambda site: show(site, as_json), **options)

@@ -18,17 +18,17 @@ from deadpan.cli.terminal.progress import progress_bar
 @click.option("--quick", is_flag=True, help="One fold, samples and one seed: minutes instead of hours.")
 @click.option("--only", multiple=True, metavar="ID", help="Only this table or figure, such as table-2.")
 @click.option(
-    "--seeds", default=3, show_default=True, type=click.IntRange(1), help="Random seeds of networks."
+    "--seeds", default=3, show_default=True, type=click.IntRange(1), help="Number of seeds per network."
 )
 @click.option("--vectors", type=PATH, help="SARC: a file of GloVe vectors for the sentence embeddings.")
 @click.option("--encoder", type=PATH, help="KoCoSa: folder with KLUE-RoBERTa's weights in base/ and large/.")
 @click.option("--set", "items", type=PATH, help="SarcBench: a file of items instead of the shipped set.")
-@click.option("--run", "runs", type=PATH, help="SarcBench: folder of runs, as bench run writes it.")
-@click.option("--people", type=PATH, help="Studies that people answered: NAME/study and NAME/export.")
+@click.option("--run", "runs", type=PATH, help="SarcBench: folder of runs written by bench run.")
+@click.option("--people", type=PATH, help="Folder of studies that people answered: NAME/study, NAME/export.")
 @seed_option
 @json_option
 def reproduce(papers: tuple[str, ...], out: Path, as_json: bool, **options: Any) -> None:
-    """Measure the tables and figures of the four papers again: published beside ours, a verdict per cell."""
+    """Reproduce the tables and figures of the four papers: published beside ours, a verdict per cell."""
     from deadpan.reproduce.run import reproduce as run
 
     with progress_bar() as progress:

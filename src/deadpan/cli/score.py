@@ -29,10 +29,10 @@ def score(
     source: str, predictions: tuple[Path, ...], metric: str | None, out: Path | None, seed: int,
     as_json: bool, reading: Reading,
 ) -> None:  # fmt: skip
-    """Score scored tables, or files of predictions against the labels of a SOURCE.
+    """Evaluate scored tables, or files of predictions against the labels of a SOURCE.
 
-    A scored table is what `detect predict TABLE --out scored.csv` writes, if it has the true labels too:
-    scores, confusion, errors to read. Several scored copies of one table are compared.
+    A scored table is what `detect predict TABLE --out scored.csv` writes for a table with true labels. You
+    get scores, the confusion matrix and the errors. Several scored copies of one table are compared.
 
     PREDICTIONS are what `detect predict` writes (.jsonl, .parquet), or .csv and .tsv files with the columns
     id, label and score. Several files are compared in pairs by --metric (macro_f1 by default): the

@@ -14,24 +14,24 @@ from deadpan.cli.terminal.output import json_option, show
 
 @click.command(cls=Command)
 @click.option(
-    "--model", "models", multiple=True, metavar="[NAME=]FOLDER", help="Serve this saved detector too."
+    "--model", "models", multiple=True, metavar="[NAME=]FOLDER", help="Also serve this saved detector."
 )
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
-    "--port", default=8080, show_default=True, type=click.IntRange(0, 65535), help="0: any free one."
+    "--port", default=8080, show_default=True, type=click.IntRange(0, 65535), help="0: any free port."
 )
-@click.option("--keys", type=FILE, help="File with one API key per line; without it, none is needed.")
-@click.option("--open", is_flag=True, help="Accept other machines without keys.")
+@click.option("--keys", type=FILE, help="File with one API key per line; without it, no key is needed.")
+@click.option("--open", is_flag=True, help="Let other machines in without keys.")
 @click.option("--rate", default=600, show_default=True,
-              help="Requests per minute and client, a tenth of them at once; 0: no limit.")  # fmt: skip
-@click.option("--origin", "origins", multiple=True, metavar="URL", help="A site whose pages may call it.")
-@click.option("--reader", default="", metavar="MODEL", help="Language model to ask what is meant.")
+              help="Requests per client per minute, in bursts of up to a tenth; 0: no limit.")  # fmt: skip
+@click.option("--origin", "origins", multiple=True, metavar="URL", help="Site whose pages may call the API.")
+@click.option("--reader", default="", metavar="MODEL", help="Language model that says what is meant.")
 @base_url_option
 @json_option
 def serve(keys: Path | None, as_json: bool, **options: Any) -> None:
     """Serve a page to type sentences into, and POST /v1/detect for programs.
 
-    Texts are neither stored nor logged. GET /docs describes the service, /metrics is for Prometheus.
+    Texts are neither stored nor logged. GET /docs describes the service; /metrics is for Prometheus.
     """
     from deadpan.serve.server import serve
     from deadpan.serve.settings import ServeSettings, read_keys

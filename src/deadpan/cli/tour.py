@@ -20,9 +20,9 @@ from deadpan.cli.terminal.output import json_option, seed_option, show
 @seed_option
 @json_option
 def tour(text: str, out: Path, seed: int, as_json: bool) -> None:
-    """Show in seven stops what a sarcasm score needs to be trusted, starting with your own TEXT.
+    """Show in seven stops what makes a sarcasm score trustworthy, starting with your own TEXT.
 
-    Offline, in under three minutes; ends with one page. A stop that needs an extra names it.
+    Runs offline in under three minutes and ends with one page. A stop that needs an extra names it.
     """
     from deadpan.tour.guide import run_tour
 

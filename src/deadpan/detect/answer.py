@@ -135,7 +135,7 @@ def answer_text(
         explanation = explain(detector.predict, example)
     note = _unread(detector, text, context)
     if len(text.split()) > MOST_WORDS:
-        note = f"{note} Longer than {MOST_WORDS} words: no word is named.".strip()
+        note = f"{note} Longer than {MOST_WORDS} words: no single words are named.".strip()
     return TextAnswer(prediction, model, explanation, detector.bands, note)
 
 

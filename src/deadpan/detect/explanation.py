@@ -37,15 +37,15 @@ you'd you'll we'll they'll it'll
 في من على إلى عن مع هذا هذه ذلك تلك الذي التي أن إن لي لك له لها لنا لهم
 """
 """Words that are never named as a reason, since they say nothing to a reader; tables have them."""
-TOGETHER = "No single word decides, but how they go together."
-TOO_LITTLE = "That is too little to call it sarcastic."
+TOGETHER = "No single word decides; the words together do."
+TOO_LITTLE = "That is not enough to call it sarcastic."
 STILL = "The words as a whole make it sarcastic."
 """Said where everything that is named points away from the answer."""
 LEAST_SHOWN = 0.01
 GUESS = "a statistical guess"
 LOG_ODDS = (
-    "A push is the change in the log odds of sarcasm when the word, or the turn before, is left out: "
-    "+0.7 doubles the odds, -0.7 halves them. Words work together, so pushes need not add up."
+    "The push of a word or an earlier turn is what it adds to the log odds of sarcasm, found by leaving it "
+    "out: +0.7 doubles the odds, -0.7 halves them. Words work together, so pushes need not add up."
 )
 
 Predict = Callable[[Sequence[Example]], list[Prediction]]
@@ -149,9 +149,7 @@ def explain(
     if not spans:
         raise ConfigError("there is no word to explain: give a text")
     if len(spans) > MOST_WORDS:
-        raise ConfigError(
-            f"{len(spans):,} words: an explanation is readable up to {MOST_WORDS}; shorten the text"
-        )
+        raise ConfigError(f"{len(spans):,} words: at most {MOST_WORDS} can be explained; shorten the text")
     answers = predict(_variants(example, spans))
     whole = answers[0]
     if whole.score is None:

@@ -110,7 +110,7 @@ def _prepare(out: Path, folders: Iterable[Path]) -> None:
     """Make the folder; remove the pages of an earlier site, and nothing else."""
     for folder in folders:
         if out.resolve() == folder.resolve() or folder.resolve().is_relative_to(out.resolve()):
-            raise ConfigError(f"{out}: holds what the report is about: choose another --out")
+            raise ConfigError(f"{out}: contains folders that the report is about: choose another --out")
     if out.exists() and not out.is_dir():
         raise ConfigError(f"{out}: is a file: choose another --out")
     if out.is_dir() and any(out.iterdir()):
@@ -143,7 +143,7 @@ def _front(
 ) -> Page:
     hidden = sum(bool(output.problem) for output in outputs)
     lead = f"{len(outputs):,} {'output' if len(outputs) == 1 else 'outputs'} of deadpan on one site."
-    page = Page(title, lead + (f" {hidden:,} cannot be shown, with the reason." if hidden else ""))
+    page = Page(title, lead + (f" {hidden:,} cannot be shown; the last table says why." if hidden else ""))
     if findings:
         page.heading("What was found")
         page.findings((finding.text, Link("source", output.source)) for finding, output in findings)

@@ -8,7 +8,7 @@ from deadpan.page import Cell, Link, Page
 from deadpan.report.outputs import Output
 from deadpan.storage import Manifest
 
-HASH = "SHA-256 begins"
+HASH = "SHA-256, first 12 digits"
 
 
 def manifest_page(output: Output, back: str) -> Page:
@@ -28,7 +28,10 @@ def manifest_page(output: Output, back: str) -> Page:
     if output.problem:
         page.note(f"The numbers of this output are not shown: {output.problem}.")
     page.heading("Command").code(f"deadpan {manifest.command}")
-    page.text(f"With {_arguments(manifest)}. The line as it was typed is not recorded: it would hold paths.")
+    page.text(
+        f"Run with {_arguments(manifest)}. The command line as typed is not recorded, because it would "
+        "contain paths."
+    )
     if manifest.config:
         page.heading("Settings")
         rows: list[tuple[Cell, ...]] = [(name, _text(value)) for name, value in manifest.config.items()]

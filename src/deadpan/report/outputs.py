@@ -113,12 +113,12 @@ def check(folder: Path, manifest: Manifest) -> str:
         if Path(name).is_absolute() or ".." in Path(name).parts:
             return f"manifest.json names a file outside of the folder, {name}"
         if not path.is_file():
-            return f"{name} is missing, which manifest.json lists: write the output again"
+            return f"{name}, which manifest.json lists, is missing: write the output again"
         size = path.stat().st_size
         left -= size
         if size != facts.get("bytes") or (left >= 0 and digest(path) != facts.get("sha256")):
             return (
-                f"{name} is not as manifest.json says (changed, damaged or cut off): write the output again"
+                f"{name} does not match manifest.json (changed, damaged or cut off): write the output again"
             )
     return ""
 

@@ -109,7 +109,7 @@ class Service:
             cure = (
                 "pull one with deadpan models pull qwen2.5-coder-1.5b, or start with --reader and --base-url"
             )
-            raise Refusal(503, "no_language_model", f"there is no language model here: {cure}")
+            raise Refusal(503, "no_language_model", f"no language model is available: {cure}")
         if self._readings.locked():
             raise Refusal(503, "busy", "the language model is answering somebody else", retry_after=5)
         return StreamingResponse(self._events(example), media_type="text/event-stream")

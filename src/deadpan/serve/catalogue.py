@@ -20,7 +20,7 @@ from deadpan.serve.refusals import Refusal
 from deadpan.serve.settings import ServeSettings
 
 GUESS = "The score is a statistical guess, not a fact about the speaker."
-UNSEEN = "A detector knows neither the speaker, nor the tone of voice, nor what is true of the situation."
+UNSEEN = "A detector knows neither the speaker, nor the tone of voice, nor the facts of the situation."
 FEW = 50
 """Texts that are predicted at once for an explanation."""
 

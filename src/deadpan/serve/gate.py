@@ -93,7 +93,7 @@ class Gate:
             why = Refusal(500, "failed", " ".join(str(bad).split())[:300])
         except Exception:
             log.exception("%s failed", request_id)
-            why = Refusal(500, "failed", "something went wrong here; the log has it under the request id")
+            why = Refusal(500, "failed", "something went wrong; the log has details under the request id")
         else:
             return
         if begun():  # a stream that was cut short cannot be answered a second time

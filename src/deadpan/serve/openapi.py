@@ -61,7 +61,8 @@ def _detect(settings: ServeSettings, secured: list[Schema]) -> Schema:
         "description": f"Send exactly one of text, texts, inputs and conversation: at most "
         f"{settings.most_texts:,} texts of {settings.longest_text:,} characters, {settings.most_bytes:,} bytes. "
         "Results are in the order of the request. The label is \"cannot tell\" where a score is too close to "
-        "call (GET /v1/models gives the limits), and \"not supported\" in a language nobody trained it for.",
+        "call (GET /v1/models gives the limits), and \"not supported\" for a language that the "
+        "detector does not know.",
         "security": secured,
         "requestBody": {"required": True, "content": {"application/json": {
             "schema": _ref("DetectRequest"),
@@ -187,7 +188,8 @@ def _content(description: str, schema: str) -> Schema:
 
 
 _WORDS = {
-    400: "Not JSON.", 401: "No key, or an unknown one.", 404: "No such model.", 408: "The body came too slowly.",
+    400: "Not JSON.", 401: "No key, or an unknown one.", 404: "No such model.",
+    408: "The body arrived too slowly.",
     413: "Too large.", 422: "A field is wrong; the answer names it.", 429: "Too many requests; see Retry-After.",
     503: "Busy, or no language model.",
 }  # fmt: skip

@@ -44,19 +44,19 @@ def playground_page(settings: ServeSettings, reader: str) -> str:
         else ""
     )
     small = (
-        " It is very small, made to try the path: what it says is rarely right. deadpan models pull "
-        "qwen2.5-coder-1.5b (1.1 GB) adds one that reads better."
+        " It is very small and only meant for trying this out: what it says is rarely right. deadpan models "
+        "pull qwen2.5-coder-1.5b (1.1 GB) adds a better one."
         if reader == SMALL
         else " It can be wrong, and says so less often than it should."
     )
     reading = (
-        f'<section aria-labelledby="reading-title"><h2 id="reading-title">What a language model reads</h2>'
+        f'<section aria-labelledby="reading-title"><h2 id="reading-title">How a language model reads it</h2>'
         f'<p class="dim">{escape(reader)}, asked for one or two sentences.{escape(small)}</p>'
         '<p><button type="button" id="read">Ask it</button></p>'
         '<p id="reading" class="reading" aria-live="polite"></p></section>'
         if reader
-        else '<p class="note">No language model is here: deadpan models pull qwen2.5-coder-1.5b adds one that '
-        "says what the speaker means.</p>"
+        else '<p class="note">No language model is available: deadpan models pull qwen2.5-coder-1.5b adds '
+        "one that says what the speaker means.</p>"
     )
     body = f"""<form id="form">
 <label for="text">A sentence, or a conversation with one turn per line (“A: …”). The last turn is judged.</label>
@@ -89,8 +89,10 @@ def docs_page(document: dict[str, Any], address: str) -> str:
             )
             head = "<thead><tr><th>status</th><th>meaning</th></tr></thead>"
             parts.append(f'<div class="table"><table>{head}<tbody>{rows}</tbody></table></div>')
-    parts.append("<h2>Errors</h2><p>Every error is JSON, with a code for programs, a sentence for people, the field "
-                 "that is wrong, and the request id, which is in the header X-Request-Id of every answer.</p>")  # fmt: skip
+    parts.append(
+        "<h2>Errors</h2><p>Every error is JSON with a code for programs, a message for people, the field "
+        "that is wrong, and the request id, which is also in the X-Request-Id header of every answer.</p>"
+    )
     error = {
         "error": {"code": "no_text", "message": "the text is empty", "field": "text"},
         "request_id": "9f1c",

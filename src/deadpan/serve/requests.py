@@ -164,7 +164,7 @@ def _known(value: Mapping[str, Any], names: Sequence[str], place: str) -> None:
     for name in value:
         if name not in names:
             near = get_close_matches(name, names, n=1)
-            hint = f": did you mean {near[0]}?" if near else f": known are {', '.join(names)}"
+            hint = f": did you mean {near[0]}?" if near else f": choose from {', '.join(names)}"
             raise Refusal(
                 422, "unknown_field", f"unknown field {name[:60]!r}{hint}", field=f"{place}{name[:60]}"
             )

@@ -27,9 +27,9 @@ def stop(guide: Guide) -> None:
     scored = sorted((score_run(run, guide.seed) for run in runs), key=lambda each: -(each.avg.value or 0))
     guide.page.text(
         f"{scored[0].n:,} questions with six options, most of them in minimal pairs like the one above: what "
-        f"does the speaker mean? Chance is {CHANCE:.3f}, and {CHANCE_OF_PAIR:.3f} for both of a pair. These "
-        f"runs were recorded ({_dates(scored)}) and come with the package, with every answer. Baselines "
-        "read nothing but the options: a model has to beat them, and they should not beat chance."
+        f"does the speaker mean? Chance is {CHANCE:.3f}, and {CHANCE_OF_PAIR:.3f} for both questions of a "
+        f"pair. These runs were recorded ({_dates(scored)}) and come with the package, with every answer. "
+        "Baselines read only the options: a model has to beat them, and they should not beat chance."
     )
     if not _models(scored):
         guide.page.note("No run of a language model comes with this version: the command below makes one.")
@@ -42,7 +42,7 @@ def stop(guide: Guide) -> None:
     )  # fmt: skip
     guide.page.table(
         ("model", "both of a pair"), [(_short(each), each.pairs) for each in scored],
-        caption="Share of pairs of which both questions are answered correctly",
+        caption="Share of pairs with both questions answered correctly",
     )  # fmt: skip
     guide.found(_finding(scored), "deadpan bench run --model openai/NAME --out runs")
 
@@ -69,14 +69,14 @@ def _finding(scored: Sequence[RunScores]) -> str:
         found = f"{', '.join(above)} is above it" if above else "so the options do not give the answers away"
         return (
             f"{len(scored)} rules that read only the options of {best.n:,} questions are recorded; the best "
-            f"is right in {score(best.avg)} (chance: {CHANCE:.3f}), {found}. The board takes any model."
+            f"answers {score(best.avg)} correctly (chance: {CHANCE:.3f}), {found}. The board takes any model."
         )
     first = models[0]
     word = "above" if (first.avg.low or 0.0) > CHANCE else "not significantly above"
     rules = [each for each in scored if each.kind == BASELINE]
-    rule = f" The best rule that reads only the options has {score(rules[0].avg)}." if rules else ""
+    rule = f" The best rule that reads only the options scores {score(rules[0].avg)}." if rules else ""
     return (
-        f"Of {len(models)} recorded language models the best, {_short(first)}, is right in "
-        f"{score(first.avg)} of {first.n:,} questions, {word} chance ({CHANCE:.3f}), and in both questions "
-        f"of {score(first.pairs)} of the pairs.{rule}"
+        f"The best of {len(models)} recorded language models, {_short(first)}, answers {score(first.avg)} of "
+        f"{first.n:,} questions correctly, {word} chance ({CHANCE:.3f}), and both questions in "
+        f"{score(first.pairs)} of the pairs.{rule}"
     )

@@ -11,7 +11,7 @@ from deadpan.tour.guide import Guide
 from deadpan.tour.recorded import Recorded, read_recorded
 
 WHY = {
-    "pleasant_scene": "nothing has gone wrong in its scene, so a friendly response would be meant",
+    "pleasant_scene": "nothing has gone wrong in its scene, so a friendly response would be sincere",
     "no_contrast": "no response sounds friendly when taken literally",
     "truncated": "the answer was cut off at its length limit",
     "missing_explanation": "it does not explain the sarcasm",
@@ -27,9 +27,10 @@ def stop(guide: Guide) -> None:
     kept, dropped = recorded.kept(), recorded.dropped()
     read = recorded.dialogues["read"]
     guide.page.text(
-        "KoCoSa's pipeline: a source dialogue becomes a situation, the situation a new dialogue that ends in "
-        "a sarcastic response with its explanation, and filters drop what is not worth an annotator's time. "
-        f"These were written offline by {recorded.origin}, and are shown unedited."
+        "KoCoSa's pipeline turns a source dialogue into a situation, and the situation into a new dialogue "
+        "that ends with a sarcastic response and its explanation. Filters drop what is not worth an "
+        f"annotator's time. The dialogues here were written offline by {recorded.origin}, and are shown "
+        "unedited."
     )
     if kept:
         guide.page.heading("Kept, for people to judge", 3)
@@ -49,7 +50,7 @@ def stop(guide: Guide) -> None:
     guide.page.note(_reading(recorded, kept))
     first = f": {_why(dropped[0][2])}" if len(dropped) == 1 else ""
     guide.found(
-        f"From {read} sources, a small offline model wrote dialogues, of which the filters dropped "
+        f"A small offline model wrote dialogues from {read} sources. The filters dropped "
         f"{len(dropped)}{first}. {len(kept)} go to people, who decide what is sarcastic.",
         "deadpan generate plan plan.toml && deadpan generate run plan.toml --dry-run",
     )
@@ -64,8 +65,8 @@ def _why(reason: str) -> str:
 def _reading(recorded: Recorded, kept: Sequence[Example]) -> str:
     """Return what a kept dialogue is worth: a label of the model, until people have judged it."""
     rule = (
-        "That a model wrote it as sarcastic does not make it so: every label says who gave it (generated, "
-        "author, perceived or marker), and the next step is people."
+        "A dialogue is not sarcastic just because a model wrote it to be. Every label says where it comes "
+        "from (generated, author, perceived or marker). In the next step, people judge the dialogues."
     )
     if not recorded.sarcastic:
         return rule

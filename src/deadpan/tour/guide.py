@@ -20,7 +20,7 @@ COMMAND = "tour"
 STOPS = {
     "Your own sentence": "deadpan.tour.sentence:stop",
     "A pair that words cannot solve": "deadpan.tour.pair:stop",
-    "SARC's Table 2 in small": "deadpan.tour.table_two:stop",
+    "SARC's Table 2 in miniature": "deadpan.tour.table_two:stop",
     "A leak, caught": "deadpan.tour.leak:stop",
     "A dialogue a language model wrote": "deadpan.tour.dialogue:stop",
     "People": "deadpan.tour.people:stop",
@@ -29,14 +29,14 @@ STOPS = {
 """Title and function of every stop, in the order of the argument."""
 
 CLAIM = (
-    "What makes a sentence sarcastic is mostly outside it, so a score means little until one knows what it "
-    "was measured on. deadpan builds the data, asks the people, trains the detectors, tests the language "
+    "What makes a sentence sarcastic is mostly outside it, so a score means little unless you know what it "
+    "was measured on. deadpan builds corpora, collects human judgments, trains detectors and tests language "
     "models, and says beside every number how far it can be trusted."
 )
 NEXT = (
     ("Judge a table of your own", "deadpan detect predict mine.csv --column text=tweet --out scored.csv"),
     ("Type sentences into a page", "deadpan serve"),
-    ("Ask a language model all of SarcBench", "deadpan bench run --model openai/NAME --out runs"),
+    ("Run a language model on all of SarcBench", "deadpan bench run --model openai/NAME --out runs"),
     ("Run a study with people", "deadpan studio serve"),
     ("See what is installed and what is missing", "deadpan doctor"),
 )  # fmt: skip
@@ -90,7 +90,7 @@ class TourResult(Result):
         """Return one row per stop, then the page and the next step."""
         rows = tuple((f"{n}. {stop.title}", stop.finding) for n, stop in enumerate(self.stops, 1))
         notes = (
-            f"{self.seconds:.0f} seconds. The whole argument, one page that needs no network: {self.report}",
+            f"{self.seconds:.0f} seconds. The whole tour on one page that needs no network: {self.report}",
             f"Next: {NEXT[0][1]}",
         )
         return Summary((Table(("stop", "finding"), rows),), notes)

@@ -23,9 +23,9 @@ def stop(guide: Guide) -> None:
     train, test = parts["train"], parts["test"]
     mixed = [*test, *_copies(train, guide.seed)]
     guide.page.text(
-        f"Published corpora hold copies: reposts, quotes, the same joke twice. Here {COPIED} pairs of the "
-        "training set were slipped into the test set on purpose, in capitals or with other punctuation, as "
-        "reposts come. The detector is scored as a careless script would, and as deadpan does."
+        f"Published corpora contain copies: reposts, quotes, the same joke twice. Here {COPIED} pairs of "
+        "the training set were added to the test set on purpose, in capitals or with different punctuation, "
+        "like reposts. The detector is scored twice: as a careless script would do it, and as deadpan does."
     )
     guide.step("training")
     detector = Detector("bigrams").fit(train)
@@ -41,10 +41,10 @@ def stop(guide: Guide) -> None:
         ("scored", "share of pairs"), [*scores.items(), ("chance", 0.5)],
         caption=f"The copies alone lift the score from {low:.2f} to {high:.2f}",
     )  # fmt: skip
-    torn = f" {guarded.torn} more went with them, because half a pair is no pair." if guarded.torn else ""
+    torn = f" {guarded.torn} more were left out because their pairs were incomplete." if guarded.torn else ""
     guide.page.text(
-        f"{guarded.seen} texts were recognised as seen in training and left out.{torn} Nobody has to ask for "
-        "it: evaluate, compare and transfer do it by default, and say how many."
+        f"{guarded.seen} texts were recognised as seen in training and left out.{torn} This needs no option: "
+        "evaluate, compare and transfer do it by default, and report how many texts they left out."
     )
     guarded.write(guide.out / "leak")
     guide.artefact("The guarded evaluation", guide.out / "leak" / "report.html")

@@ -41,7 +41,7 @@ def stop(guide: Guide) -> None:
     recorded, items = read_recorded(), open_set("public").items
     pair = [item for item in items if item.pair_id == PAIR]
     guide.page.text(
-        "Twice the same words. In one scene they are a rebuke, in the other thanks; only the scene decides. "
+        "The same words, twice. In one scene they are a rebuke, in the other thanks; only the scene decides. "
         "This is one of SarcBench's minimal pairs."
     )
     examples = [_example(item, label) for item, label in zip(pair, LABELS, strict=True)]
@@ -66,9 +66,9 @@ def _finding(words: str, solving: Sequence[str], recorded: Recorded, total: int)
     others = [name for name in solving if name != recorded.reader]
     too = f" Here {' and '.join(others)} tells them apart too." if others else ""
     return (
-        f"“{words}” is a rebuke in one scene and thanks in another. A detector of words gives both the same "
-        f"score; {recorded.reader}, which reads the scene, solved {recorded.solved(total)} of {total} such "
-        f"pairs.{too}"
+        f"“{words}” is a rebuke in one scene and thanks in another. A detector that reads only the words "
+        f"gives both the same score; {recorded.reader}, which reads the scene, solved "
+        f"{recorded.solved(total)} of {total} such pairs.{too}"
     )
 
 
@@ -118,7 +118,7 @@ def _recorded_rows(recorded: Recorded, pair: Sequence[Item], known: set[str]) ->
         found.append(_choices(recorded.model, hits, min(map(len, answers))))
     if not {item.id for item in pair} & set(recorded.missed):
         found.append(
-            Answered(f"{recorded.reader}, reads the scene", "chose what is meant in each scene", True)
+            Answered(f"{recorded.reader}, reads the scene", "chose the right meaning in each scene", True)
         )
     return found
 

@@ -30,9 +30,9 @@ def stop(guide: Guide) -> None:
     wrong = ", ".join(map(str, RATERS.values()))
     guide.page.text(
         "Seven kinds of study run in a browser or on a phone, in English and Korean. This one asks five "
-        "raters whether a response is sarcastic. No person was asked here: the answers are simulated, the "
-        f"set's labels with {wrong} of {ITEMS} flipped. So the errors are known, and the study has to "
-        "find them."
+        "raters whether a response is sarcastic. No person was asked here: the answers are simulated. "
+        f"They are the set's labels with {wrong} of {ITEMS} flipped, one number per rater. The errors are "
+        "therefore known, and the study has to find them."
     )
     with tempfile.TemporaryDirectory() as home:
         _show(guide, Path(home))
@@ -105,8 +105,8 @@ def _consensus(guide: Guide, judgments: Sequence[Judgment], items: Sequence[Stud
     ranked = [one.name for one in order] == sorted(RATERS, key=RATERS.__getitem__)
     guide.found(
         f"A study in miniature, with five made-up raters whose errors are known: from their answers alone, "
-        f"{right} of {ITEMS} labels are recovered (the weakest rater has {single})"
-        f"{', and the raters are ranked by how often they err' if ranked else ''}.",
+        f"{right} of {ITEMS} labels are recovered (the weakest rater has {single} right)"
+        f"{', and the raters are ranked in the right order' if ranked else ''}.",
         "deadpan studio create perceive starter-en --name first && deadpan studio serve",
     )
 
@@ -130,7 +130,7 @@ def _release(guide: Guide, study: Any) -> None:
         summary="Made-up answers about the starter set, to show what a release is.",
         how_made="deadpan tour: answers drawn from the set's labels.",
         personal_data="None: no person was asked.",
-        known_limits=("The raters are made up: use it for a look at the format only.",),
+        known_limits=("The raters are made up: use it only to look at the format.",),
     )
     release_study(study, out, facts, "gated")
     guide.artefact("The data card of the study's release", out / "README.md")

@@ -18,7 +18,7 @@ from deadpan.tour.guide import Guide
 
 SENTENCE = "Oh great, another meeting that could have been an email."
 ABOUT = {
-    True: "A detector, the student, comes with the package and reads English with a pulled encoder.",
+    True: "The student, a detector in the package, reads English with an encoder that was pulled separately.",
     False: "A detector comes with the package.",
 }
 LONGEST = 200
@@ -52,7 +52,7 @@ def stop(guide: Guide) -> None:
     guide.artefact("Your sentence, word by word", guide.out / "sentence.html")
     shown = text if len(text) <= 60 else f"{text[:59]}…"
     guide.found(
-        f"“{shown}”: {word}. {meaning}, on the strength of its words alone.",
+        f"“{shown}”: {word}. {meaning}, judged by its words alone.",
         f"deadpan detect explain {_quoted(text)}",
     )
 

@@ -24,9 +24,9 @@ def stop(guide: Guide) -> None:
     """Show the published numbers, the recorded ones, and a live run on the starter pairs."""
     guide.page.text(
         "SARC asks which of two answers to one comment is sarcastic. The paper's systems count words or add "
-        "up their vectors. Ours were measured on the same corpus with the same procedure; it is not shipped, "
-        "so those numbers are recorded (docs/results.md). The second table is computed now, on pairs of the "
-        "starter set, in which both answers share most of their words."
+        "up their vectors. Ours were measured on the same corpus with the same procedure. The corpus does "
+        "not come with deadpan, so our numbers are recorded (docs/results.md). The second table is computed "
+        "now, on pairs of the starter set, in which both answers share most of their words."
     )
     live, absent = _live(guide)
     ours = {
@@ -45,18 +45,19 @@ def stop(guide: Guide) -> None:
     for note in absent:
         guide.page.note(note)
     guide.page.note(
-        "Our embedding differs from the paper's because its vectors do: ours have 256 numbers per word, "
+        "Our embedding differs from the paper's because the vectors differ: ours have 256 numbers per word, "
         "theirs 1,600, trained on Amazon reviews."
     )
     now = live["bigrams"]
     share = score(now)
     guide.page.text(
-        "Counting words decides three of four pairs on Reddit, where some words are habitually sarcastic. "
-        f"Where both answers share most of their words, it decides {share} of them; chance is 0.5."
+        "Counting words gets three of four pairs right on Reddit, where some words are habitually "
+        "sarcastic. Where both answers share most of their words, it gets "
+        f"{share} of them right; chance is 0.5."
     )
     guide.found(
         f"Counting pairs of words finds the sarcastic answer in {score(ours['bigrams'])} of SARC's pairs "
-        f"(paper: {PAPER['bigrams'] / 100:.3f}); where both answers share their words, in {share}.",
+        f"(paper: {PAPER['bigrams'] / 100:.3f}); where both answers share most of their words, in {share}.",
         "deadpan reproduce sarc --data-dir corpora --quick",
     )
 

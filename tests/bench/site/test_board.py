@@ -37,7 +37,7 @@ def test_a_small_lead_that_may_be_chance_is_a_tie(ranks):
     # `close` scores lower than `best`, but not significantly: they share the first rank.
     assert board.entries[0].scores.avg.value > board.entries[1].scores.avg.value
     assert found == {"best": (1, True), "close": (1, True), "far": (3, False)}
-    assert "best (100 %) and close (92 %) share the first place" in finding(board)
+    assert "best (100 %) and close (92 %) share first place" in finding(board)
 
 
 def test_a_first_place_that_does_not_beat_the_baselines_is_called_so(tmp_path):

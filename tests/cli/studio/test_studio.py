@@ -168,7 +168,7 @@ def test_old_spellings_work_and_name_the_new_one(deadpan, home, old, new):
         "studio", "create", "perceive", "--name", "a", *old, "--limit", 3, "--home", home, "--json"
     )
     assert made.status == 0 and made.json["items"] == 3
-    assert made.err.strip().splitlines() == [f"deadpan: {new}; the old spelling will go away"]
+    assert made.err.strip().splitlines() == [f"deadpan: {new}; the old spelling will be removed"]
 
 
 def test_a_study_is_made_from_a_table(deadpan, home, tmp_path):

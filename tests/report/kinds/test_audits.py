@@ -31,7 +31,7 @@ def test_a_shortcut_is_told_and_none_is_not(tmp_path):
     audit_sources(sources, out=tmp_path / "atlas")
     build_report([tmp_path / "atlas"], tmp_path / "site")
     page = (tmp_path / "site" / "atlas" / "index.html").read_text(encoding="utf-8")
-    assert "In 1 of 2 corpora one family of shallow features alone is significantly above" in page
+    assert "In 1 of 2 corpora one family of shallow features alone reaches an AUC significantly above" in page
     assert "punctuation" in page
     own = tmp_path / "site" / "atlas" / "pages"
     assert (own / "index-2.html").is_file(), "a corpus called index has a page beside the atlas"

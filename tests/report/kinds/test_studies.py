@@ -24,10 +24,10 @@ def test_agreement_is_in_the_finding_the_figure_and_a_table(tmp_path):
     html = (tmp_path / "site" / "export" / "index.html").read_text(encoding="utf-8")
     for name in ("raw agreement", "Cohen&#x27;s kappa", "Fleiss&#x27; kappa", "Gwet&#x27;s AC1"):
         assert name in html
-    assert "People agree more than by chance." in html
+    assert "People agree more than expected by chance." in html
 
 
 def test_disagreement_is_said_as_such(tmp_path):
     build_report([answered(tmp_path / "export", agree=False)], tmp_path / "site")
     html = (tmp_path / "site" / "export" / "index.html").read_text(encoding="utf-8")
-    assert "People agree no more than by chance." in html
+    assert "People agree no more than expected by chance." in html

@@ -27,9 +27,9 @@ def about(items: Sequence[Item]) -> str:
     """Return what SarcBench is, in two sentences, and one worked example if items may be shown."""
     words = (
         "<h2>What it is</h2><p>SarcBench asks what a speaker means: a short scene, a remark, a question and "
-        "six readings of which one is best. Half of the difficulty is knowing when a remark that looks "
-        "sarcastic is meant, so most items have a twin in which one small change of the scene flips the "
-        "answer.</p>"
+        "six readings, one of which is best. Half of the difficulty is knowing when a remark that looks "
+        "sarcastic is meant sincerely, so most items have a twin in which one small change to the scene "
+        "flips the answer.</p>"
     )
     example = ""
     if items:
@@ -49,8 +49,8 @@ def reach(board: Board) -> str:
         return ""
     return (
         "<h2>What it can tell</h2><p>This set is a floor test: a strong language model that read it with the "
-        "keys hidden chose the key of 99 % of the items. It shows whether a model understands sarcasm at "
-        "all, not which strong model understands it best. Strong systems differ on what people really "
+        "keys hidden chose the key of 99 % of the items. The set shows whether a model understands sarcasm "
+        "at all, not which strong model understands it best. Strong systems differ on what people really "
         "wrote: of two replies to a comment, which one did its author mean sarcastically?</p>"
         '<pre tabindex="0">deadpan bench organic sarc-main --data-dir DIR --model PROVIDER/NAME</pre>'
     )
@@ -86,7 +86,7 @@ def take_part(board: Board) -> str:
         f"<h2>Run it and send it in</h2>{prompts}{_held_to_form(board)}"
         f'<pre tabindex="0">{escape(commands)}</pre>'
         "<p>A submission is the folder of one run with its manifest. The check compares the set’s hash and "
-        "every item, key and row, and names the first fault. Add the folder to the others and write the "
+        "every item, key and row, and reports the first error. Add the folder to the others and write the "
         "board again with <code>deadpan bench site</code>.</p>"
     )
 
@@ -96,10 +96,10 @@ def _held_to_form(board: Board) -> str:
     if not any(entry.scores.model.startswith(EMBEDDED_PREFIX) for entry in board.entries):
         return ""
     return (
-        "<p>Models that run on this machine are held to the form by a grammar, so that their rows measure "
-        "understanding and not form: one letter, or with reasoning up to "
+        "<p>A grammar constrains the answers of models that run on this machine, so that their rows measure "
+        "understanding rather than formatting: one letter or, with reasoning, up to "
         f"{LONGEST_EXPLANATION} characters of explanation and then the line with the letter. The "
-        "<code>constrained</code> field of a run says so.</p>"
+        "<code>constrained</code> field of a run records this.</p>"
     )
 
 
@@ -120,8 +120,8 @@ def families(board: Board) -> str:
 def try_page(items: Sequence[Item]) -> str:
     """Return a page of items, one per family, with answers that open on request."""
     parts = [
-        "<header><h1>Try it</h1><p class='lead'>Choose an option for each, then open the answer. Nothing is "
-        "recorded.</p></header>"
+        "<header><h1>Try it</h1><p class='lead'>Choose an option for each item, then open the answer. "
+        "Nothing is recorded.</p></header>"
     ]
     for number, item in enumerate(items, 1):
         language = escape(item.language)

@@ -67,14 +67,14 @@ def finding(board: Board) -> str:
     best = [entry for entry in models if entry.rank == 1]
     value = best[0].scores.avg.value or 0.0
     if len(models) == 1:
-        words = f"{best[0].name} is right in {100 * value:.0f} % of its answers"
+        words = f"{best[0].name} answers {100 * value:.0f} % of the questions correctly"
     elif len(best) == 1:
         words = f"{best[0].name} leads with {100 * value:.0f} % right, significantly ahead of the rest"
     else:
         names = [f"{entry.name} ({100 * (entry.scores.avg.value or 0.0):.0f} %)" for entry in best[:4]]
         more = [f"{len(best) - 4} more"] if len(best) > 4 else []
         listed = " and ".join(filter(None, [", ".join([*names, *more][:-1]), [*names, *more][-1]]))
-        words = f"{listed} share the first place: they are not significantly different"
+        words = f"{listed} share first place: they are not significantly different"
     return f"{words}. Chance is {100 * board.chance:.0f} %{_luck(board, models)}."
 
 
@@ -257,8 +257,8 @@ def _items(facts: Sequence[ItemFacts]) -> str:
         "<h2>Items that separate models</h2>"
         f"<p>{sum(each.separates for each in facts)} of {len(facts)} items separate these models "
         "significantly (exact test over runs, false discovery rate of 5 % over items by Benjamini and "
-        f"Hochberg); all models answered {right} always right and {wrong} always wrong. On the others the "
-        f"difference may be chance. The hardest:</p><ul>{lines}</ul>"
+        f"Hochberg); all models answered {right} items always right and {wrong} always wrong. On the "
+        f"others, the difference may be due to chance. The hardest:</p><ul>{lines}</ul>"
         '<p><a href="items/index.html">All items with every answer</a></p>'
     )
 
@@ -277,11 +277,11 @@ def _method(board: Board) -> str:
         "Right is Avg@k. Same letter: the share of items with the same letter in all runs. "
         "Seconds: median per answer.",
         "Majority (Maj@k) is the most frequent letter over runs. If several letters are most frequent, there "
-        "is no majority: such a tie is not right, and the number of ties is shown.",
+        "is no majority: such a tie counts as wrong, and the number of ties is shown.",
         "An answer is read as a person would read it: a letter, a statement such as “the answer is B”, or "
         "the option’s text. The share in exactly the form asked for is shown where it is below 100 %.",
-        "Answers that are unread, refused or cut off at the largest token limit are not right and stay in "
-        "the denominator. A cut-off answer is first requested again with a larger limit.",
+        "Answers that are unread, refused or cut off at the largest token limit count as wrong and stay "
+        "in the denominator. A cut-off answer is first requested again with a larger limit.",
         "Not read: the share of answers that were unread, cut off or refused. The share that was requested "
         "again with a larger limit is shown below it.",
         "Incomplete runs are not shown.",

@@ -166,8 +166,8 @@ def items_index(items: Sequence[Item], facts: Mapping[str, ItemFacts], answers: 
     body = (
         f"<header><h1>Items</h1><p class='lead'>All {len(items)} items of a public set, with every "
         "answer.</p></header><p>Discrimination: the correlation of an item with the rest of the set, "
-        "across models. All models answer a dead item alike; weaker models answer a backwards item right "
-        "more often, so check its key and its wording.</p>"
+        "across models. All models answer a dead item alike; weaker models answer a backwards item "
+        "correctly more often than stronger ones, so check its key and its wording.</p>"
         '<div class="table" role="region" aria-label="Items" tabindex="0">'
         f'<table class="board sortable" data-home="0"><thead><tr>{head}</tr></thead>'
         f'<tbody>{"".join(rows)}</tbody></table></div><p class="sr" role="status" id="sorted"></p>'

@@ -17,8 +17,8 @@ def part_table(board: Board) -> str:
     head = "".join(f'<th scope="col" class="{kind}"><span>{words}</span></th>' for words, kind in COLUMNS)
     rows = "\n".join(map(_row, board.parts))
     return (
-        '<h3 id="parts">Asked a part of the set</h3>\n<p>These runs are on no leaderboard. Beside each is '
-        "the same model without reasoning on the same items; the difference is paired by item.</p>\n"
+        '<h3 id="parts">Runs on part of the set</h3>\n<p>These runs are not on the leaderboard. Beside each '
+        "is the same model without reasoning on the same items; the difference is paired by item.</p>\n"
         '<div class="table" role="region" aria-labelledby="parts" tabindex="0"><table class="board">'
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>"
     )

@@ -66,7 +66,7 @@ def write_leaderboard(
     opened = _set_of(runs[0], items, ask)
     report = write_site(runs, Path(out), opened, seed)
     if opened is None and runs[0].public:
-        return replace(report, note="no item pages and no rows: give the set that was asked by --set")
+        return replace(report, note="no item pages and no rows: use --set to name the set that was asked")
     return report
 
 

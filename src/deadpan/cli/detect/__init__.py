@@ -18,9 +18,9 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "explain": ("deadpan.cli.detect.answers:explain", "Show which words and turns moved a score."),
     "compare": ("deadpan.cli.detect.studies:compare", "Test several systems on the same examples."),
     "transfer": ("deadpan.cli.detect.studies:transfer", "Train on one corpus, test on another."),
-    "ablate": ("deadpan.cli.detect.studies:ablate", "Score with more and less context; by topic or length."),
-    "votes": ("deadpan.cli.detect.studies:votes", "Train on votes; compare intended with perceived."),
-    "labelling": ("deadpan.cli.detect.studies:labelling", "Measure how many labels an order saves."),
+    "ablate": ("deadpan.cli.detect.studies:ablate", "Score by amount of context, topic or length."),
+    "votes": ("deadpan.cli.detect.studies:votes", "Train on votes; compare intended and perceived."),
+    "labelling": ("deadpan.cli.detect.studies:labelling", "Measure how many labels a better order saves."),
     "mirage": ("deadpan.cli.detect.studies:mirage", "Test whether generated text explains a score."),
     "audit": ("deadpan.cli.datasets:audit", "Audit a corpus: leaks, shortcuts and label noise."),
     "kinds": ("deadpan.cli.detect.studies:kinds", "Classify kinds of sarcasm: irony, satire, ..."),
@@ -45,7 +45,7 @@ class DetectGroup(LazyGroup):
         if word not in COMMANDS and not word.startswith("-"):
             near = get_close_matches(word, COMMANDS, n=1, cutoff=0.7)
             if near and " " not in word.strip():
-                ctx.fail(f"no command {word!r}: did you mean {near[0]}? To label the word: text {word!r}")
+                ctx.fail(f"no command {word!r}: did you mean {near[0]}? To label it: detect text {word!r}")
             args = ["text", *args]
         return super().resolve_command(ctx, args)
 

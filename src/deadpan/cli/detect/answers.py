@@ -17,7 +17,7 @@ from deadpan.cli.terminal.progress import progress_bar
 if TYPE_CHECKING:
     from deadpan.datasets.reading import Reading
 
-context_option = click.option("--context", multiple=True, help="What was said before; repeat it per turn.")
+context_option = click.option("--context", multiple=True, help="What was said before; repeat for each turn.")
 
 
 @click.command(cls=Command)
@@ -40,12 +40,12 @@ def text(
 @model_option
 @context_option
 @click.option("--top", type=click.IntRange(min=1), help="Instead of a text: the N most informative features.")
-@click.option("--out", type=FILE, help="Also write a page: an .html file.")
+@click.option("--out", type=FILE, help="Also write a page to this .html file.")
 @json_option
 def explain(
     text: str | None, model: str, context: tuple[str, ...], top: int | None, out: Path | None, as_json: bool
 ) -> None:
-    """Show which words and turns moved the score: each is left out in turn, the change is its push.
+    """Show which words and turns moved the score. Each is left out in turn; the change is its push.
 
     A push is in log odds: +0.7 doubles the odds of sarcasm, -0.7 halves them.
     """
@@ -98,13 +98,13 @@ def predict(
 ) -> None:
     """Label the rows of a table or corpus, or the lines of standard input or a .txt file.
 
-    A table is written to --out with all its rows and columns, and with label and score (predicted_label and
-    predicted_score if it has columns of these names).
+    A table is written to --out with all its rows and columns, plus label and score (predicted_label and
+    predicted_score if it already has columns with these names).
 
-    A line is plain text or JSON: {"text": ..., "context": [...], "id": ...} or an Example deadpan wrote.
-    Every line read gives a line of JSON, in order: example_id, label, score, raw; or line and error. A label
+    A line is plain text or JSON: {"text": ..., "context": [...], "id": ...} or a deadpan Example.
+    Each line gives one line of JSON, in order: example_id, label, score, raw; or line and error. A label
     of null means that the default detector cannot tell, or does not know the language: raw says which.
-    Memory stays bounded, and answers to a pipe are not delayed.
+    Memory use is bounded, and answers to a pipe are not delayed.
     """
     from deadpan.datasets import open_source
     from deadpan.datasets.scored import score_table

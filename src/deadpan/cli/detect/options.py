@@ -30,7 +30,7 @@ setting_option = click.option(
 )  # fmt: skip
 speakers_option = click.option("--speakers", is_flag=True, help="Mark the speaker of each turn (A, B, ...).")
 folds_option = click.option(
-    "--folds", "k", default=5, show_default=True, help="Folds of cross-validation; none crosses a thread."
+    "--folds", "k", default=5, show_default=True, help="Cross-validation folds; threads are never split."
 )
 pool_option = click.option(
     "--pool", is_flag=True, help="Ignore published train and test splits: use all examples together."
@@ -54,7 +54,7 @@ own_threshold_option = click.option(
     "examples, which are then not scored.",
 )  # fmt: skip
 prevalence_option = click.option(
-    "--prevalence", type=float, help="Share of sarcastic texts where these come from, such as 0.14."
+    "--prevalence", type=float, help="Share of sarcastic texts in the population, such as 0.14."
 )
 authors_option = click.option(
     "--authors", is_flag=True, help="Compare the blended systems with and without each author's history."

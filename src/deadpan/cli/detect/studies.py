@@ -64,7 +64,7 @@ def train(
 @options.own_threshold_option
 @options.prevalence_option
 @click.option("--pairs", is_flag=True, help="Label exactly one response of each sequence sarcastic.")
-@click.option("--keep-seen", is_flag=True, help="Score texts the model was trained on too: inflates scores.")
+@click.option("--keep-seen", is_flag=True, help="Also score texts the model was trained on: inflates scores.")
 @options.pool_option
 @options.folder_option
 @reading_options
@@ -74,7 +74,7 @@ def evaluate(
     source: str, model: str, threshold: Rule | None, prevalence: float | None, pairs: bool,
     keep_seen: bool, pool: bool, out: Path | None, reading: Reading, seed: int, as_json: bool,
 ) -> None:  # fmt: skip
-    """Score a model on SOURCE: every score with its interval, beside that of a constant answer.
+    """Score a model on SOURCE: each score with its interval, beside the score of a constant answer.
 
     Texts the model was trained on are excluded and counted, with the rest of their pair or sequence. Where
     SOURCE has published train and test splits, the test split is scored.
@@ -95,9 +95,9 @@ def evaluate(
 @click.argument("source", required=False, metavar="[SOURCE]")
 @click.option("--train", "train_", help="Instead of SOURCE: train on this corpus or table, ...")
 @click.option("--test", "test_", help="... and test on this one. Texts in both are not used for training.")
-@click.option("--systems", "systems_", required=True, help="Names with commas: linear,bigrams,cues.")
+@click.option("--systems", "systems_", required=True, help="Comma-separated names: linear,bigrams,cues.")
 @options.folds_option
-@click.option("--seeds", default=1, show_default=True, help="Random seeds to train with: mean and spread.")
+@click.option("--seeds", default=1, show_default=True, help="Number of random seeds: shows mean and spread.")
 @metric_option
 @options.also_option
 @click.option("--blend", is_flag=True, help="Add a row that combines all systems by out-of-fold scores.")
@@ -116,8 +116,8 @@ def compare(
 ) -> None:  # fmt: skip
     """Test several systems on the same examples: scores with intervals, cost, significant differences.
 
-    Where SOURCE has published train and test splits they are used; otherwise folds. --setting NAME=VALUE is
-    for all systems, --setting SYSTEM.NAME=VALUE for one.
+    If SOURCE has published train and test splits, they are used; otherwise folds. --setting NAME=VALUE
+    applies to all systems, --setting SYSTEM.NAME=VALUE to one.
     """
     from deadpan.datasets.parts import read_parts
     from deadpan.detect.context import parse_turns
@@ -151,7 +151,7 @@ def compare(
 @options.folds_option
 @metric_option
 @click.option("--sample", default=20_000, show_default=True, help="Draw N at random from larger corpora.")
-@click.option("--together", is_flag=True, help="Train one model on all of them, too.")
+@click.option("--together", is_flag=True, help="Also train one model on all of them.")
 @options.context_options
 @options.folder_option
 @options.study_options
@@ -162,7 +162,7 @@ def transfer(
 ) -> None:  # fmt: skip
     """Train on each SOURCE and test on every other; no SOURCE is tested on its own training data.
 
-    Texts that an earlier SOURCE has too, or nearly, are excluded from the later one, and counted.
+    Duplicates and near duplicates of an earlier SOURCE are excluded from the later one, and counted.
     """
     from deadpan.datasets.parts import read_several
     from deadpan.detect.studies.transfer import METRIC
@@ -187,7 +187,7 @@ def transfer(
 @source_argument
 @options.system_option
 @options.folds_option
-@click.option("--turns", default="0,1,2,3,full", show_default=True, help="Turns of context, with commas.")
+@click.option("--turns", default="0,1,2,3,full", show_default=True, help="Turns of context, comma-separated.")
 @click.option("--by", type=click.Choice(["turns", "topic", "category", "length"]), default="turns",
               show_default=True, help="Score per number of turns, or per part of the corpus.")  # fmt: skip
 @metric_option
@@ -198,7 +198,7 @@ def ablate(
     source: str, system: str, k: int, pool: bool, turns: str, by: str, metric: str | None, speakers: bool,
     threshold: Rule, pairs: tuple[str, ...], reading: Reading, seed: int, as_json: bool,
 ) -> None:  # fmt: skip
-    """Score with more and less context on the same folds (KoCoSa's Table 9), or by topic (Table 10)."""
+    """Score with more or less context on the same folds (KoCoSa's Table 9), or by topic (Table 10)."""
     from deadpan.datasets import read_source
     from deadpan.detect.context import parse_turns
     from deadpan.detect.settings import parse_settings
@@ -249,7 +249,7 @@ def kinds(
 @options.report_options
 def mirage(generated: str, organic: str, pairs: Any, reading: Reading, system: str, model: str, **report: Any,
 ) -> None:  # fmt: skip
-    """Test whether detectors of generated sarcasm fail on organic speech, and how much that explains."""
+    """Test whether a detector knows sarcasm, or only tells generated text from what people say."""
     from deadpan.datasets import read_source
     from deadpan.detect.studies.mirage import mirage as run
 
@@ -263,7 +263,7 @@ def mirage(generated: str, organic: str, pairs: Any, reading: Reading, system: s
 @click.command(cls=Command, renamed={"--labels": "--votes"})
 @source_argument
 @options.system_option
-@click.option("--votes", "labels", type=PATH, help="Votes of people: labels.jsonl of a studio export.")
+@click.option("--votes", "labels", type=PATH, help="People's votes: labels.jsonl of a studio export.")
 @options.report_options
 def votes(source: str, system: str, labels: Path | None, reading: Reading, **report: Any) -> None:
     """Train on votes instead of labels, score against votes, and compare intended with perceived sarcasm."""
@@ -279,11 +279,11 @@ def votes(source: str, system: str, labels: Path | None, reading: Reading, **rep
 @click.command(cls=Command)
 @source_argument
 @click.option(
-    "--labels", default=1000, show_default=True, type=click.IntRange(min=200), help="How many labels."
+    "--labels", default=1000, show_default=True, type=click.IntRange(min=200), help="Number of labels."
 )
 @options.report_options
 def labelling(source: str, labels: int, reading: Reading, **report: Any) -> None:
-    """Replay labelling SOURCE in random and in informative order, and count the labels this saves."""
+    """Replay labelling SOURCE in random and in informative order; count the labels the latter saves."""
     from deadpan.datasets import read_source
     from deadpan.detect.studies.labelling import replay_labelling
 

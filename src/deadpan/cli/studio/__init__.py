@@ -38,15 +38,15 @@ def _known_protocol(ctx: click.Context, parameter: click.Parameter, name: str) -
 @studio.command(cls=Command, renamed=RENAMED)
 @click.argument("protocol", callback=_known_protocol)
 @click.argument("source", required=False)
-@click.option("--name", required=True, help="Part of its address: lowercase letters, digits, hyphens.")
+@click.option("--name", required=True, help="Used in its address: lowercase letters, digits, hyphens.")
 @click.option("--config", type=PATH, help="A study.toml: title, language, raters, settings.")
 @click.option("--title", help="Title people see at the top.")
 @click.option("--raters", type=click.IntRange(1), help="People per item.")
 @click.option("--qualification", type=click.IntRange(0), help="Items in the qualification round; 0: none.")
 @click.option("--turns", type=click.Choice(["none", "full"]), help="perceive: context turns shown.")
 @click.option("--setting", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the protocol.")
-@click.option("--order", default="random", show_default=True, help="random, or informative: by --model.")
-@click.option("--model", metavar="FOLDER", help="Ask first what teaches this detector most.")
+@click.option("--order", default="random", show_default=True, help="random, or informative (needs --model).")
+@click.option("--model", metavar="FOLDER", help="Detector whose most informative items come first.")
 @limit_option
 @sample_option
 @reading_options
@@ -58,8 +58,8 @@ def create(
 ) -> None:  # fmt: skip
     """Create a study of one PROTOCOL: annotate, tell, categorise, perceive, audit, choose or quiz.
 
-    SOURCE is a corpus by its name, a table, a study folder, a file of items or Label Studio tasks (.json);
-    for a quiz, a set of SarcBench. An audit draws --sample items of either label.
+    SOURCE is a corpus name, a table, a study folder, a file of items or Label Studio tasks (.json);
+    for a quiz, a SarcBench set. An audit draws --sample items per label.
     """
     from deadpan.detect.detector import Detector
     from deadpan.studio.life.commands import setting
@@ -108,17 +108,17 @@ def _plan(
 
 
 @studio.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
-    "--port", default=8000, show_default=True, type=click.IntRange(1, 65535), help="Port to listen at."
+    "--port", default=8000, show_default=True, type=click.IntRange(1, 65535), help="Port to listen on."
 )
 @click.option(
     "--allow", "hosts", multiple=True, metavar="NAME", help="A host name people use, behind a TLS proxy."
 )
-@click.option("--plain-http", is_flag=True, help="Cookies without TLS: only in a network you trust.")
+@click.option("--plain-http", is_flag=True, help="Send cookies without TLS: only on a network you trust.")
 @click.option("--client-header", default="", help="Header with the client's address: X-Forwarded-For.")
 @click.option("--workers", default=2, show_default=True, type=click.IntRange(1), help="Server processes.")
-@click.option("--threads", default=32, show_default=True, type=click.IntRange(1), help="Threads of each.")
+@click.option("--threads", default=32, show_default=True, type=click.IntRange(1), help="Threads per process.")
 @home_option
 @json_option
 def serve(host: str, port: int, home: Path, as_json: bool, **options: Any) -> None:
@@ -144,7 +144,7 @@ def status(study: Any, as_json: bool) -> None:
 @seed_option
 @about_study
 def agreement(study: Any, seed: int, as_json: bool) -> None:
-    """Show every coefficient of every question, with intervals, and the protocol's own report."""
+    """Show all coefficients for every question, with intervals, and the protocol's own report."""
     from deadpan.stats.bootstrap import RESAMPLES
     from deadpan.studio.records.figures.results import study_results
 

@@ -17,7 +17,7 @@ from deadpan.cli.terminal.output import show
 @click.command("import", cls=Command)
 @click.argument("name")
 @click.argument("file", type=PATH)
-@click.option("--dry-run", is_flag=True, help="Say what would be added, and change nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would be added, and change nothing.")
 @about_study
 def import_(study: Any, file: Path, dry_run: bool, as_json: bool) -> None:
     """Add labels made elsewhere: Judgments (.jsonl, .parquet) or a Label Studio export (.json)."""
@@ -28,11 +28,11 @@ def import_(study: Any, file: Path, dry_run: bool, as_json: bool) -> None:
 
 @click.command(cls=Command)
 @click.argument("name")
-@click.option("--out", required=True, type=PATH, help="Folder; with --label-studio a file.")
-@click.option("--csv", is_flag=True, help="Also files for a spreadsheet.")
-@click.option("--parquet", is_flag=True, help="Also Parquet.")
-@click.option("--label-studio", is_flag=True, help="One JSON file as Label Studio exports it, instead.")
-@click.option("--with-qualification", is_flag=True, help="Put the qualification round among the judgments.")
+@click.option("--out", required=True, type=PATH, help="Folder to write; a file with --label-studio.")
+@click.option("--csv", is_flag=True, help="Also write CSV files.")
+@click.option("--parquet", is_flag=True, help="Also write Parquet files.")
+@click.option("--label-studio", is_flag=True, help="Write one JSON file in Label Studio's format instead.")
+@click.option("--with-qualification", is_flag=True, help="Include the qualification round in the judgments.")
 @about_study
 def export(
     study: Any, out: Path, label_studio: bool, with_qualification: bool, as_json: bool, **also: bool
@@ -55,14 +55,14 @@ def export(
     default="ids",
     show_default=True,
     type=click.Choice(["ids", "gated"]),
-    help="Ids only, or the text behind a gate.",
+    help="Ids only, or texts with gated access.",
 )
 @click.option("--version", default="1.0.0", show_default=True, help="Version of the release.")
-@click.option("--licence", default="not decided", show_default=True, help="Such as CC-BY-4.0.")
+@click.option("--licence", default="not decided", show_default=True, help="Licence, such as CC-BY-4.0.")
 @click.option("--citation", default="not yet published", show_default=True, help="How to cite it.")
 @click.option("--rater-names", "raters", default="auto", show_default=True,
               type=click.Choice(["auto", "same", "per-item"]),
-              help="Give a rater one name across items, or one per item.")  # fmt: skip
+              help="Give each rater one name for all items, or one per item.")  # fmt: skip
 @about_study
 def release(study: Any, out: Path, mode: Any, raters: Any, as_json: bool, **facts: str) -> None:
     """Write a folder to publish: ids or gated text, card, Croissant; withdrawals applied, new pseudonyms."""
@@ -73,7 +73,7 @@ def release(study: Any, out: Path, mode: Any, raters: Any, as_json: bool, **fact
 
 
 @click.command(cls=Command)
-@click.option("--out", required=True, type=PATH, help="Such as studio.jsonl.gz.")
+@click.option("--out", required=True, type=PATH, help="File to write, such as studio.jsonl.gz.")
 @opens_studio(existing=True)
 def backup(out: Path, as_json: bool) -> None:
     """Write the whole studio to one file; people can keep working."""
@@ -84,7 +84,7 @@ def backup(out: Path, as_json: bool) -> None:
 
 @click.command(cls=Command)
 @click.argument("file", type=PATH)
-@click.option("--tombstones", type=PATH, help="The old studio's folder: people who withdrew stay erased.")
+@click.option("--tombstones", type=PATH, help="Folder of the old studio: keeps people who withdrew erased.")
 @opens_studio()
 def restore(file: Path, tombstones: Path | None, as_json: bool) -> None:
     """Read a backup into an empty studio, on SQLite or PostgreSQL."""

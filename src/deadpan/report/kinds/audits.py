@@ -31,8 +31,8 @@ def _story(output: Output) -> Story:
     known = {name: auc for name, (_, auc) in best.items() if auc is not None}
     strong = sum((auc.low or 0.0) >= STRONG for auc in known.values())
     text = _repeats(corpora) + (
-        f"In {strong} of {len(corpora)} corpora one family of shallow features alone is significantly above "
-        f"an AUC of {STRONG}."
+        f"In {strong} of {len(corpora)} corpora one family of shallow features alone reaches an AUC "
+        f"significantly above {STRONG}."
     )
     rows: list[tuple[Cell, ...]] = [_row(corpus, *best[corpus["name"]]) for corpus in corpora]
     columns = ("corpus", "n", "repeated", "strongest shortcut", "AUC", "words", "explained")

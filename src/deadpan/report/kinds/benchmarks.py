@@ -63,7 +63,7 @@ def headline(outputs: Sequence[Output], scores: Sequence[RunScores]) -> str:
     chance = f"chance is {first.chance:.3f}"
     if first.avg.low is None or first.avg.low <= first.chance:
         return f"No model is significantly above chance on {first.set} ({chance})."
-    shown = f"{first.model} is right in {score(first.avg)} of its answers"
+    shown = f"{first.model} has an accuracy of {score(first.avg)}"
     if len(scores) == 1:
         return f"{shown} on {first.set}; {chance}."
     if _leads(outputs, scores):

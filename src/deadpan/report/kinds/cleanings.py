@@ -29,7 +29,7 @@ def _story(output: Output) -> Story:
     source = str(output.manifest.config.get("source", output.name))
     with (output.folder / "removed.csv").open(encoding="utf-8", newline="") as file:
         reasons = Counter(row["reason"] for row in csv.DictReader(file))
-    text = f"{removed:,} of {removed + kept:,} rows of {source} are copies, conflicts or leaks: removed."
+    text = f"{removed:,} of {removed + kept:,} rows of {source} were removed as copies, conflicts or leaks."
     if not removed:
         text = f"Nothing had to be removed from {source}: {kept:,} rows."
     splits: tuple[tuple[Cell, ...], ...] = tuple(counts.items())
@@ -63,7 +63,7 @@ def _fall(found: Mapping[str, Any]) -> str:
                 places = digits([before, after])
                 ends = f"{score(before, places)} to {score(after, places)}"
                 fall = (after.value or 0.0) - (before.value or 0.0)
-                falls.append((fall, f" {system} falls from {in_words(name)} {ends}."))
+                falls.append((fall, f" For {system}, {in_words(name)} falls from {ends}."))
     return min(falls)[1] if falls else ""
 
 

@@ -72,8 +72,8 @@ def _finding(alphas: dict[str, Interval]) -> str:
     """Return how many questions people agree on more than by chance."""
     above = sum(value.low is not None and value.low > 0 for value in alphas.values())
     if len(alphas) == 1:
-        return f"People agree {'more than' if above else 'no more than'} by chance."
-    return f"People agree more than by chance on {above} of {len(alphas)} questions."
+        return f"People agree {'more than' if above else 'no more than'} expected by chance."
+    return f"People agree more than expected by chance on {above} of {len(alphas)} questions."
 
 
 def _rows(each: Agreement) -> tuple[tuple[Cell, ...], ...]:

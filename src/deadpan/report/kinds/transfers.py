@@ -37,8 +37,8 @@ def _story(output: Output) -> Story:
         for value, trivial in zip(away, level, strict=True)
     )
     text = (
-        f"Trained on one corpus, {found['system']} is significantly above a constant answer on another in "
-        f"{above} of {len(away)} cases."
+        f"Trained on one corpus, {found['system']} is significantly better than a constant answer on another "
+        f"in {above} of {len(away)} cases."
     )
     if found.get("together"):
         cells["all"] = {b: decode(found["together"][b], Interval) for b in names}

@@ -41,7 +41,7 @@ def _story(output: Output) -> Story:
     def draw() -> Any:
         from deadpan.figures import whiskers
 
-        title = "Meant sarcastically, by how many people hear sarcasm"
+        title = "Meant sarcastically, by number of people who hear sarcasm"
         return whiskers(title, by_votes, unit="share meant sarcastically")
 
     text = found["verdict"]

@@ -83,7 +83,8 @@
   const scale = (model, result, label) => {
     const bar = make("div", "scalebar"), dot = make("i", label), band = result.cannot_tell;
     bar.setAttribute("role", "img");
-    const where = band ? "; it cannot tell between " + band.map((end) => end.toFixed(2)).join(" and ") : "";
+    const where = band
+      ? "; it cannot tell for scores between " + band.map((end) => end.toFixed(2)).join(" and ") : "";
     const told = "score " + result.score.toFixed(2) + " on a scale from 0, sincere, to 1, sarcastic";
     bar.setAttribute("aria-label", told + where);
     const zone = make(band ? "u" : "b");
