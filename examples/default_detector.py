@@ -45,9 +45,7 @@ OTHERS = (
 LANGUAGES = ("en", "ko", "ar")
 AT_MOST = 6_000
 """Examples of one corpus, so that a large one does not decide alone."""
-TIMES = 3
-"""Everyday lines count this many times: they are what people type when they try it."""
-KEEP = 60_000
+KEEP = 100_000
 """n-grams of each kind: what fits into a few megabytes."""
 FOLDS = 3
 PREVALENCE = 0.5
@@ -108,10 +106,6 @@ def learn(examples: Sequence[Example], seed: int = 0) -> Linear:
     for example in examples:
         by_corpus.setdefault((example.source.removesuffix("-c"), example.language), []).append(example)
     rows = [row for each in by_corpus.values() for row in evened(each)]
-    often = [row for row in rows if row.source in (SOURCE, PAIRS)]
-    rows += [
-        replace(row, id=f"{row.id}*{n}", group=row.group or row.id) for n in range(1, TIMES) for row in often
-    ]
     parts = split(rows, {"train": 0.88, "dev": 0.12}, seed=seed)
     model = Linear(seed=seed, turns=2, **SETTINGS).fit(parts["train"])
     return model.compact(KEEP).calibrate(parts["dev"])
