@@ -49,9 +49,9 @@ KEEP = 100_000
 """n-grams of each kind: what fits into a few megabytes."""
 FOLDS = 3
 PREVALENCE = 0.5
-COVERAGE = 0.7
-CALM = 0.9
-"""Share of the sincere everyday lines, half of which are made to look sarcastic, that are not called so."""
+COVERAGE = 0.8
+CALM = 0.95
+"""Share of the sincere everyday lines and answers, most of which look sarcastic, that are not called so."""
 SETTINGS = {"weighting": "rarity", "strength": 1.0}
 
 
@@ -128,7 +128,7 @@ def bands(examples: Mapping[str, Sequence[Example]], scores: Mapping[str, float]
         rows = [e for each in examples.values() for e in _some(each, 1_000) if e.language == language]
         labels = np.array([bool(e.label) for e in rows])
         values = np.array([scores[e.id] for e in rows])
-        plain = np.array([scores[e.id] for e in rows if e.source == SOURCE and not e.label])
+        plain = np.array([scores[e.id] for e in rows if e.source in (SOURCE, PAIRS) and not e.label])
         chosen[language] = choose_band(labels, values, coverage=COVERAGE, plain=plain, calm=CALM)
     return Bands(PREVALENCE, chosen)
 

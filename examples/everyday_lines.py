@@ -17,7 +17,7 @@ FOLDER = Path(__file__).with_name("everyday")
 SOURCE = "everyday-lines"
 PAIRS = "everyday-pairs"
 LANGUAGES = ("en", "ko", "ar")
-WRITTEN = ("", "later_", "more_", "wide_", "voices_")
+WRITTEN = ("", "later_", "more_", "wide_", "voices_", "calm_")
 """Beginnings of the names of files with pairs, in the order in which they were written."""
 SHARE = {"en": 0.18, "ko": 0.6, "ar": 0.6}
 """Share of all combinations of event and frame that become a line."""

