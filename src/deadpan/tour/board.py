@@ -22,7 +22,7 @@ def stop(guide: Guide) -> None:
     folder = guide.out / "bench"
     shutil.rmtree(folder, ignore_errors=True)  # an earlier tour's runs are not on this board
     guide.step("the recorded runs")
-    runs = find_runs([unpack_recorded(folder)])
+    runs = [run for run in find_runs([unpack_recorded(folder)]) if run.plan.whole_set]
     guide.step("scoring them")
     scored = sorted((score_run(run, guide.seed) for run in runs), key=lambda each: -(each.avg.value or 0))
     guide.page.text(

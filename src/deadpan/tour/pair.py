@@ -49,7 +49,8 @@ def stop(guide: Guide) -> None:
         guide.page.conversation(example, label=example.label, note=item.options[item.answer])
     guide.step("asking the detectors")
     rows = [_detector_row(*one, examples) for one in _detectors(guide)]
-    runs = [run for run in find_runs([]) if kind_of(run.plan.model) == "model" and run.complete]
+    whole = [run for run in find_runs([]) if run.complete and run.plan.whole_set]
+    runs = [run for run in whole if kind_of(run.plan.model) == "model"]
     rows += [_run_row(run, pair) for run in runs]
     rows += _recorded_rows(recorded, pair, {run.plan.model for run in runs})
     guide.page.table(

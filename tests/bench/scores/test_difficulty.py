@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from bench_items import off_by, right, run_scripted, small_set
@@ -79,6 +81,14 @@ def test_only_items_that_all_models_were_asked_count_and_only_models():
     assert facts[1].tempting == "B"
     with pytest.raises(DataError, match="no model among the runs"):
         item_facts([people])
+
+
+def test_a_run_on_a_part_of_the_set_does_not_take_items_away():
+    runs = models("AB", "AA")
+    (part,) = models("A")
+    part = replace(part, plan=replace(part.plan, model="openai/part", set_size=2))
+    assert [each.item for each in item_facts([*runs, part])] == ["a1", "b1"]
+    assert [each.item for each in item_facts([part])] == ["a1"]
 
 
 def test_unread_answers_tempt_nobody():

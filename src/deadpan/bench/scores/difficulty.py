@@ -88,9 +88,13 @@ def item_report(folders: Sequence[Path]) -> ItemReport:
 
 
 def item_facts(runs: Sequence[BenchRun]) -> list[ItemFacts]:
-    """Return every item across the models; baselines and people do not count as models."""
+    """Return every item across the models; baselines and people do not count as models.
+
+    Runs on a part of the set count only if there are no others, since an item needs every model.
+    """
     check_same(runs)
     models = [run for run in runs if kind_of(run.plan.model) == "model"]
+    models = [run for run in models if run.plan.whole_set] or models
     if not models:
         raise DataError("no model among the runs: add a run of a model, baselines and people do not count")
     asked = [{each.item: each for each in item_answers(run.rows)} for run in models]
