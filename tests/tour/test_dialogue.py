@@ -47,7 +47,7 @@ def test_a_dialogue_that_a_person_found_sarcastic_is_shown(tmp_path, monkeypatch
     page, finding = visit(tmp_path, monkeypatch, dialogues)
     assert "Splendid weather." in page and "Fine." not in page
     assert "1 of these 2 is sarcastic in its scene (docs/results.md)" in page
-    assert "the filters dropped 0. 2 go to people" in finding
+    assert "The filters dropped 0. 2 go to people" in finding
 
 
 def test_a_drop_is_shown_with_its_reason(tmp_path, monkeypatch):
@@ -69,7 +69,7 @@ def test_a_drop_without_a_dialogue_is_shown_in_the_models_words(tmp_path, monkey
     page, finding = visit(tmp_path, monkeypatch, run(dropped=drops))
     assert "I cannot &lt;do&gt; that." in page and "Kept, for people to judge" not in page
     assert "Dropped by the step scene: no such reason (no_such_reason)." in page
-    assert "the filters dropped 2. 0 go to people" in finding
+    assert "The filters dropped 2. 0 go to people" in finding
 
 
 def test_a_version_without_a_recording_says_how_to_make_one(tmp_path, monkeypatch):
