@@ -40,7 +40,7 @@ def test_a_changed_a_missing_and_a_newer_output_say_so(study, tmp_path):
         file.write(" ")
     assert "compare.json does not match manifest.json" in problem("changed")
     (tmp_path / "missing" / "bow.jsonl").unlink()
-    assert "bow.jsonl is missing" in problem("missing")
+    assert "bow.jsonl, which manifest.json lists, is missing" in problem("missing")
     for name, more in (("newer", {}), ("unknown", {"signature": {"of": "tomorrow"}})):
         path = tmp_path / name / "manifest.json"
         path.write_text(json.dumps({**json.loads(path.read_text()), "version": "99.0.0", **more}))
