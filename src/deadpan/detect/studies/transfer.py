@@ -74,7 +74,7 @@ class TransferMatrix(Result):
         intervals = [(f"{a} to {b}", self.cells[a][b]) for a in corpora for b in corpora]
         if self.together:
             rows.append((TOGETHER, *(self.together[b].value for b in corpora)))
-            intervals += [(f"{TOGETHER} to {b}", self.together[b]) for b in corpora]
+            intervals += [(f"all to {b}", self.together[b]) for b in corpora]
         rows.append((CONSTANT, *(self.baseline.get(b) for b in corpora)))
         excluded = ", ".join(f"{name} {count:,}" for name, count in self.duplicates.items() if count)
         notes = (
