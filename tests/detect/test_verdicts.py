@@ -238,7 +238,6 @@ def test_the_student_knows_everyday_sentences_and_reads_context():
 
 
 def test_an_answer_of_the_student_says_so():
-    # The default detector scores tables, so the same sentence may get another score there.
     said = Prediction("text", True, 0.8)
     assert "Answered by `student`" in " ".join(str(TextAnswer(said, "student", None)).split())
     assert "student" not in str(TextAnswer(said, "default", None))

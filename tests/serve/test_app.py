@@ -76,7 +76,7 @@ def test_turns_that_are_not_read_are_not_explained(caller):
 
 
 def test_the_student_is_served_first_where_its_encoder_is(make_caller):
-    from deadpan.detect.answer import student_is_ready
+    from deadpan.detect.auto import student_is_ready
 
     if not student_is_ready():
         pytest.skip("needs deadpan models pull minilm-l6")
@@ -84,7 +84,12 @@ def test_the_student_is_served_first_where_its_encoder_is(make_caller):
     student, default = call("GET", "/v1/models").json()["models"]
     assert (student["id"], default["id"]) == ("student", "default")
     assert student["limits"][-1] == "It knows English only."
-    assert call.detect({"text": "Great, it rains.", "model": "student"}).json()["results"][0]["score"]
+    texts = ["Great, it rains.", "회의는 3시에 시작합니다."]
+    auto, english, others = (
+        [row["score"] for row in call.detect({"texts": texts, **model}).json()["results"]]
+        for model in ({}, {"model": "student"}, {"model": "default"})
+    )
+    assert auto == [english[0], others[1]] and english[1] is None
 
 
 def test_saved_models_are_served_under_their_names(make_caller, tmp_path):

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 
 from deadpan.detect import SYSTEMS
+from deadpan.detect.auto import best_model
 from deadpan.detect.detector import AUTO, DEFAULT, SHIPPED, STUDENT, Detector
 from deadpan.detect.explanation import (
     GUESS,
@@ -17,12 +18,11 @@ from deadpan.detect.explanation import (
     score_words,
     verdict_name,
 )
-from deadpan.detect.languages import NAMES, guess_language
+from deadpan.detect.languages import NAMES
 from deadpan.detect.system import System
 from deadpan.detect.verdicts import MARKED, NO_WORDS, Bands
 from deadpan.errors import ConfigError
 from deadpan.formats.labels import CANNOT_TELL, NOT_SUPPORTED
-from deadpan.models import installed
 from deadpan.page import Table
 from deadpan.page.summary import Summary
 from deadpan.records import Example, Prediction, Turn
@@ -30,20 +30,7 @@ from deadpan.results import Result
 
 NAMED = 5
 LEAST_PUSH = 0.05
-BY_STUDENT = "Answered by `student`; tables are scored by `default` unless --model student is given."
-STUDENT_NEEDS = ("safetensors", "tokenizers")
-
-
-def best_model(text: str, model: str = AUTO) -> str:
-    """Return the model itself, or for "auto" the student where it can read the text, else the default."""
-    if model != AUTO:
-        return model
-    return STUDENT if student_is_ready() and guess_language(text) == "en" else DEFAULT
-
-
-def student_is_ready() -> bool:
-    """Return True if the student's encoder has been pulled and what reads it is installed."""
-    return "minilm-l6" in installed() and all(map(find_spec, STUDENT_NEEDS))
+BY_STUDENT = "Answered by `student`, the better of the two detectors in the package for English."
 
 
 def unsupported_words(prediction: Prediction, bands: Bands | None) -> str:

@@ -33,8 +33,8 @@ DEFAULT_FOLDER = Path(__file__).with_name("shipped")
 STUDENT = "student"
 STUDENT_FOLDER = Path(__file__).with_name("shipped_student")
 AUTO = "auto"
-"""The best detector for a text of those that come with the package; for many texts, the default one."""
-SHIPPED = {DEFAULT: DEFAULT_FOLDER, STUDENT: STUDENT_FOLDER, AUTO: DEFAULT_FOLDER}
+"""For each text the better one of the detectors that come with the package."""
+SHIPPED = {DEFAULT: DEFAULT_FOLDER, STUDENT: STUDENT_FOLDER}
 
 
 class Detector:
@@ -241,12 +241,16 @@ class Detector:
         return export_model(self.predictor, form, Path(folder))
 
     @classmethod
-    def load(cls, folder: Path | str) -> Self:
+    def load(cls, folder: Path | str) -> Detector:
         """Read what `save` wrote, after checking that no file was changed.
 
         Two come with the package: "default", and "student" for English, which needs deadpan[neural] and
-        `deadpan models pull minilm-l6`. "auto" is the default one.
+        `deadpan models pull minilm-l6`. "auto" answers each text with the better one that is installed.
         """
+        if str(folder) == AUTO:
+            from deadpan.detect.auto import auto_detector
+
+            return auto_detector()
         folder = SHIPPED.get(str(folder), check_path(folder, "the folder"))
         _check_files(folder)
         state = read_json(folder / "detector.json")

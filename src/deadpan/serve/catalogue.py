@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from deadpan.detect.answer import student_is_ready, unsupported_words
-from deadpan.detect.detector import DEFAULT, SHIPPED, STUDENT, Detector
+from deadpan.detect.answer import unsupported_words
+from deadpan.detect.auto import auto_detector, student_is_ready
+from deadpan.detect.detector import AUTO, DEFAULT, SHIPPED, STUDENT, Detector
 from deadpan.detect.explanation import MOST_WORDS, Explanation, Influence, explain
 from deadpan.detect.languages import NAMES, guess_language
 from deadpan.detect.verdicts import MARKED, NO_WORDS, at_prevalence
@@ -113,7 +114,7 @@ class ServedModel:
 
 
 class Catalogue:
-    """All served detectors by name."""
+    """All served detectors by name; `auto` answers where a request names none."""
 
     def __init__(self, settings: ServeSettings) -> None:
         self.models: dict[str, ServedModel] = {}
@@ -121,17 +122,25 @@ class Catalogue:
             name, mark, folder = word.partition("=")
             path = folder if mark else word
             name = name if mark else (word if word in SHIPPED else Path(word).name)
-            if name in self.models and word not in SHIPPED:
+            if name == AUTO or (name in self.models and word not in SHIPPED):
                 raise ConfigError(f"two models are called {name!r}: write NAME={path}")
-            detector = Detector.load(path)
-            self.models[name] = ServedModel(name, detector, Batches(detector.predict, settings.waiting))
+            self.models[name] = _served(name, Detector.load(path), settings)
+        # Loaded again: a detector is used by one thread at a time.
+        both = STUDENT in self.models
+        self.auto = _served(AUTO, auto_detector(), settings) if both else self.models[DEFAULT]
 
     def find(self, name: str) -> ServedModel:
         """Return the model of that name, or refuse."""
+        if name == AUTO:
+            return self.auto
         if name not in self.models:
             known = ", ".join(self.models)
             raise Refusal(404, "unknown_model", f"no model {name[:60]!r}: choose from {known}", field="model")
         return self.models[name]
+
+
+def _served(name: str, detector: Detector, settings: ServeSettings) -> ServedModel:
+    return ServedModel(name, detector, Batches(detector.predict, settings.waiting))
 
 
 def _student(settings: ServeSettings) -> tuple[str, ...]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from deadpan import __version__
+from deadpan.detect.detector import AUTO
 from deadpan.formats.labels import NO_LABEL
 from deadpan.serve.settings import ServeSettings
 
 Schema = dict[str, Any]
+AUTO_MEANS = "A name from /v1/models, or auto: the student for English where it is served, else the default."
 _TEXT: Schema = {"type": "string", "minLength": 1}
 _TURN: Schema = {
     "oneOf": [
@@ -138,7 +140,7 @@ def _schemas(settings: ServeSettings) -> Schema:
             "inputs": {"type": "array", "items": _object(item, "text"), "minItems": 1, "maxItems": settings.most_texts},
             "conversation": {**turns, "minItems": 1, "description": "The last turn is judged."},
             "each": {"type": "boolean", "description": "Judge every turn of the conversation."},
-            "model": {"type": "string", "default": "default"},
+            "model": {"type": "string", "default": AUTO, "description": AUTO_MEANS},
             "explain": {"type": "boolean", "description": "Add the words that moved each score."},
         }),
         "DetectAnswer": _object({

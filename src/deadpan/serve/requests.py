@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from deadpan.detect.detector import AUTO
 from deadpan.records import Example, Turn
 from deadpan.serve.refusals import Refusal
 from deadpan.serve.settings import ServeSettings
@@ -59,9 +60,9 @@ def read_detect(body: bytes, settings: ServeSettings) -> DetectRequest:
         raise Refusal(
             413, "too_many_texts", f"explain at most {MOST_EXPLAINED} texts at once", field="explain"
         )
-    model = value.get("model", "default")
+    model = value.get("model", AUTO)
     if not isinstance(model, str):
-        raise Refusal(422, "wrong_type", "model is a name from /v1/models", field="model")
+        raise Refusal(422, "wrong_type", "model is a name from /v1/models, or auto", field="model")
     return DetectRequest(examples, model, explain)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from deadpan.detect.answer import best_model
+from deadpan.detect.auto import best_model
 from deadpan.detect.detector import STUDENT, Detector
 from deadpan.detect.explanation import explain
 from deadpan.detect.influence_chart import influence_chart

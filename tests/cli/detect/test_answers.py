@@ -29,6 +29,25 @@ def test_a_text_is_answered_at_once_by_the_shipped_detector(run):
     assert json.loads(run("detect", "-5 degrees, lovely.", "--json")[1])["answer"]  # a text, not an option
 
 
+def test_a_sentence_has_one_score_alone_in_a_line_in_a_table_and_in_python(run, tmp_path):
+    texts = [
+        "Great, another Monday.",
+        "회의는 3시에 시작합니다.",
+        "The invoice is attached.",
+        "Thanks for nothing.",
+    ]
+    alone = [json.loads(run("detect", text, "--json")[1])["score"] for text in texts]
+    (tmp_path / "lines.txt").write_text("\n".join(texts), encoding="utf-8")
+    lines = run("detect", "predict", tmp_path / "lines.txt")[1].splitlines()
+    rows = [json.dumps({"text": text}) for text in texts]
+    (tmp_path / "table.jsonl").write_text("\n".join(rows), encoding="utf-8")
+    run("detect", "predict", tmp_path / "table.jsonl", "--out", tmp_path / "scored.jsonl")
+    table = (tmp_path / "scored.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["score"] for line in lines] == pytest.approx(alone, abs=1e-4)
+    assert [json.loads(line)["score"] for line in table] == pytest.approx(alone, abs=1e-4)
+    assert Detector.load("auto").predict_proba(texts)[:, 1] == pytest.approx(alone, abs=1e-4)
+
+
 def test_the_shipped_detector_is_small_and_has_a_card():
     from deadpan.detect.detector import DEFAULT_FOLDER
 

@@ -62,7 +62,8 @@ authors_option = click.option(
 subreddits_option = click.option("--subreddits", is_flag=True, help="The same with each subreddit's history.")
 model_option = click.option(
     "--model", default="auto", show_default=True, metavar="FOLDER",
-    help="Folder of a saved detector, or `default` or `student` (better, English; auto for one text).",
+    help="Folder of a saved detector, `default` (fast), `student` (better, English only) or `auto` (student "
+    "for English if its encoder has been pulled, default otherwise).",
 )  # fmt: skip
 also_option = click.option(
     "--also", "more", default="", metavar="A,B,...",

@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict
 from hashlib import blake2b
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -108,10 +109,10 @@ class Transformer(System):
         return int(min(self.tokenizer_.model_max_length, 1_000_000))
 
     def predict(self, examples: Sequence[Example]) -> list[Prediction]:
-        """Return the probability of sarcasm; of a few texts in NumPy where PyTorch is not loaded yet."""
+        """Return the probability of sarcasm; in NumPy for a few texts, or where there is no PyTorch."""
         if not examples:
             return []
-        if self._plain is not None and len(examples) <= FEW:
+        if self._plain is not None and (len(examples) <= FEW or find_spec("torch") is None):
             pairs_of = [self.context.texts(example) for example in examples]
             return predictions(examples, sigmoid(self._plain.margins(pairs_of)))
         self.load_weights()
