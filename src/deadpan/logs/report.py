@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deadpan.errors import MissingExtra
 from deadpan.page import Page
-from deadpan.results import Result
+from deadpan.page.results import add_figure, add_summary
 from deadpan.storage import prepare_output, write_json, write_manifest
 
 if TYPE_CHECKING:
-    from deadpan.figures import Figure
     from deadpan.logs.comparison import LogComparison
 
 
@@ -31,22 +28,3 @@ def write_comparison(result: LogComparison, folder: Path) -> None:
         before=before,
         seed=result.settings.get("seed"), counts={"items": result.n, "clusters": result.n_clusters},
     )  # fmt: skip
-
-
-def add_figure(page: Page, folder: Path, name: str, draw: Callable[[], Figure]) -> None:
-    """Add a figure to a page and save it beside; without matplotlib, a note with the cure."""
-    try:
-        figure = draw()
-        figure.save(folder, name)
-        page.figure(figure.svg(), figure.title, figure.table)
-    except MissingExtra as missing:
-        page.note(str(missing))
-
-
-def add_summary(page: Page, result: Result) -> None:
-    """Add the tables and notes that the terminal shows."""
-    summary = result.summary()
-    for table in summary.tables:
-        page.table(table.columns, table.rows, caption=table.title)
-    for note in summary.notes:
-        page.note(note)

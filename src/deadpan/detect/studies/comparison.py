@@ -13,12 +13,13 @@ from deadpan.detect.detector import Detector
 from deadpan.detect.settings import split_variant
 from deadpan.detect.studies.design import FOLDS, Design, divide
 from deadpan.detect.studies.hindsight import ranking_scores, rate_warnings
-from deadpan.detect.studies.output import add_figure, add_summary, source_name, write_study
+from deadpan.detect.studies.output import source_name, write_study
 from deadpan.detect.studies.validation import Trial, run_trial
 from deadpan.detect.systems.blend import blend_scores
 from deadpan.detect.thresholds import DEFAULT_THRESHOLD, Threshold, check_threshold
 from deadpan.errors import ConfigError
 from deadpan.page import Page, Table
+from deadpan.page.results import add_figure, add_summary
 from deadpan.page.summary import Summary
 from deadpan.page.table import Cell
 from deadpan.progress import Progress, silent

@@ -13,10 +13,11 @@ from deadpan.detect.detector import Detector
 from deadpan.detect.seen import SeenTexts
 from deadpan.detect.studies.design import published_splits
 from deadpan.detect.studies.hindsight import ranking_scores, rate_warnings
-from deadpan.detect.studies.output import add_figure, add_summary, source_name, write_study
+from deadpan.detect.studies.output import source_name, write_study
 from deadpan.detect.thresholds import Threshold, at_threshold, check_threshold, choose_threshold
 from deadpan.errors import ConfigError
 from deadpan.page import Page, Table
+from deadpan.page.results import add_figure, add_summary
 from deadpan.page.summary import Summary
 from deadpan.progress import Progress, silent
 from deadpan.records import Example, Prediction

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from deadpan.detect.detector import Detector
 from deadpan.detect.studies.design import FOLDS, Design, divide
-from deadpan.detect.studies.output import add_summary, folder_name, source_name, write_study
+from deadpan.detect.studies.output import folder_name, source_name, write_study
 from deadpan.detect.thresholds import DEFAULT_THRESHOLD, Threshold
 from deadpan.errors import DataError
 from deadpan.page import Page, Table
+from deadpan.page.results import add_summary
 from deadpan.page.summary import Summary
 from deadpan.progress import Progress, silent
 from deadpan.records import Example

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deadpan.arguments import check_examples, check_seed, check_whole
-from deadpan.detect.studies.output import add_figure, add_summary, write_study
+from deadpan.detect.studies.output import write_study
 from deadpan.draws import draw
 from deadpan.errors import DataError
 from deadpan.ordering import informative_order
 from deadpan.page import Page, Table
+from deadpan.page.results import add_figure, add_summary
 from deadpan.page.summary import Summary
 from deadpan.probes import clusters_of, fold_numbers, word_matrix
 from deadpan.progress import Progress, silent

@@ -24,12 +24,13 @@ from deadpan.arguments import (
     check_whole,
 )
 from deadpan.detect.studies.asking import ModelAnswers, ask_model
-from deadpan.detect.studies.output import add_figure, add_summary, write_study
+from deadpan.detect.studies.output import write_study
 from deadpan.detect.studies.transfer import AUC, TransferMatrix, transfer
 from deadpan.detect.studies.validation import cross_validate
 from deadpan.draws import sample
 from deadpan.errors import ConfigError, DataError
 from deadpan.page import Page, Table
+from deadpan.page.results import add_figure, add_summary
 from deadpan.page.summary import Summary
 from deadpan.probes import clusters_of, fold_numbers, held_out_scores, word_matrix
 from deadpan.progress import Progress, silent

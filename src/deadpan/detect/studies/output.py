@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from deadpan.errors import MissingExtra
 from deadpan.formats.predictions import write_predictions
 from deadpan.page import Page
 from deadpan.records import Example, Prediction
 from deadpan.results import Result
 from deadpan.storage import prepare_output, write_json, write_manifest
-
-if TYPE_CHECKING:
-    from deadpan.figures import Figure
 
 _UNFIT = re.compile(r"[^\w.+-]+")
 """Characters that do not belong in a file name: a system may be called blend:linear+frozen:mpnet-base."""
@@ -30,25 +26,6 @@ def source_name(examples: Sequence[Example]) -> str:
     """Return the name of the corpora the examples come from."""
     names = sorted({example.source for example in examples if example.source})
     return ", ".join(names) or "the examples"
-
-
-def add_figure(page: Page, folder: Path, name: str, draw: Callable[[], Figure]) -> None:
-    """Add a figure to a page and save it beside; without matplotlib, a note with the cure."""
-    try:
-        figure = draw()
-        figure.save(folder, name)
-        page.figure(figure.svg(), figure.title, figure.table)
-    except MissingExtra as missing:
-        page.note(str(missing))
-
-
-def add_summary(page: Page, result: Result) -> None:
-    """Add the tables and notes that the terminal shows."""
-    summary = result.summary()
-    for table in summary.tables:
-        page.table(table.columns, table.rows, caption=table.title)
-    for note in summary.notes:
-        page.note(note)
 
 
 def write_study(

@@ -17,12 +17,13 @@ from deadpan.arguments import (
 )
 from deadpan.detect.detector import Detector
 from deadpan.detect.studies.design import FOLDS, Design, divide
-from deadpan.detect.studies.output import add_figure, add_summary, write_study
+from deadpan.detect.studies.output import write_study
 from deadpan.detect.studies.validation import Trial, run_trial
 from deadpan.draws import sample
 from deadpan.duplicates import without_duplicates
 from deadpan.errors import ConfigError, DataError
 from deadpan.page import Page, Table
+from deadpan.page.results import add_figure, add_summary
 from deadpan.page.summary import Summary
 from deadpan.page.table import Cell
 from deadpan.progress import Progress, silent

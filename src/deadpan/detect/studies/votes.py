@@ -15,10 +15,11 @@ from deadpan.detect.detector import Detector
 from deadpan.detect.settings import split_variant
 from deadpan.detect.soft import ask_as, both_labels, spread_votes
 from deadpan.detect.studies.design import FOLDS
-from deadpan.detect.studies.output import add_figure, add_summary, write_study
+from deadpan.detect.studies.output import write_study
 from deadpan.errors import DataError
 from deadpan.page import Page
 from deadpan.page.numbers import score
+from deadpan.page.results import add_figure, add_summary
 from deadpan.progress import Progress, silent
 from deadpan.ratings.votes import WHERE, Perception, heard, intended, perceive
 from deadpan.records import Example
