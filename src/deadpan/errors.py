@@ -14,7 +14,7 @@ class DeadpanError(Exception):
     """Base class of errors that users can fix. The command line prints one line and exits with 2.
 
     A message is one line, also where it quotes an array or a table. It may quote damaged input: if it is very
-    long its middle is cut, so that the beginning (what is wrong) and the end (the cure) can still be read.
+    long its middle is cut, so that the beginning (what is wrong) and the end (what to do) can still be read.
     """
 
     def __str__(self) -> str:

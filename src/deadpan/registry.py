@@ -22,7 +22,7 @@ from deadpan.errors import ConfigError
 
 
 class PluginWarning(UserWarning):
-    """An installed package registers a name that is already taken."""
+    """An installed package registers a name that is already taken, so it is ignored."""
 
 
 class Registry(Mapping[str, str]):

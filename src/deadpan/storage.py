@@ -88,7 +88,7 @@ def read_json(path: Path) -> Any:
     except UnicodeDecodeError:
         raise DataError(f"{path}: not UTF-8 text: save it as UTF-8") from None
     except json.JSONDecodeError as bad:
-        raise DataError(f"{path}:{bad.lineno}: not JSON ({bad.msg}); is the file whole?") from None
+        raise DataError(f"{path}:{bad.lineno}: not JSON ({bad.msg}); is the file complete?") from None
     except RecursionError:
         raise DataError(f"{path}: JSON nested too deeply: is this the right file?") from None
     except ValueError as bad:  # a number of thousands of digits
@@ -155,7 +155,7 @@ def _read_jsonl(path: Path, kind: type[R]) -> Iterator[R]:
             try:
                 value = json.loads(line)
             except (ValueError, RecursionError) as bad:  # JSONDecodeError and UnicodeDecodeError alike
-                raise DataError(f"{path}:{number}: not a JSON line ({bad}); is the file whole?") from None
+                raise DataError(f"{path}:{number}: not a JSON line ({bad}); is the file complete?") from None
             try:
                 yield decode(value, kind)
             except (TypeError, ValueError) as bad:

@@ -238,7 +238,7 @@ def test_hugging_face_loads_it(tmp_path, splits, monkeypatch):
 
 
 def test_two_splits_of_one_name_are_refused(tmp_path):
-    with pytest.raises(ConfigError, match="one name on Hugging Face"):
+    with pytest.raises(ConfigError, match="the same name on Hugging Face"):
         write_dataset_folder(tmp_path / "r", {"all": TRAIN, "train": DEV}, FACTS)
 
 

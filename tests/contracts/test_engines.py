@@ -97,7 +97,9 @@ def test_an_unknown_engine_lists_the_choices() -> None:
 
 @pytest.mark.parametrize("master", ["local[x]", "foo://x", "spark://host", ""])
 def test_what_is_no_address_of_a_cluster_is_said_at_once(master: str) -> None:
-    with pytest.raises(ConfigError, match=r"is no address of a cluster: write local\[2\], spark://HOST:PORT"):
+    with pytest.raises(
+        ConfigError, match=r"is not the address of a cluster: write local\[2\], spark://HOST:PORT"
+    ):
         engine._check_master(master)
 
 

@@ -86,7 +86,7 @@ def test_from_five_rows_on_a_column_without_a_repeated_answer_is_texts(tmp_path:
 @pytest.mark.parametrize(
     ("text", "message"),
     [("item,rater\na,x\n", "no judgments"), ("item\na\n", "no judgments"), ("", "empty"),
-     ("item,rater,label\na,x,1\nb,y\n", "is the file whole")],
+     ("item,rater,label\na,x,1\nb,y\n", "is the file complete")],
 )  # fmt: skip
 def test_other_tables_are_refused_in_one_line(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "j.csv").write_text(text)

@@ -82,7 +82,7 @@ def test_a_very_long_field_is_read(path: Path) -> None:
         (b"a,b\n1,2\n", ":1: no column 'tweet' in the header (a, b)"),
         (b"text,label\nfine,1\ncaf\xe9,0\n", ":3: not UTF-8"),
         (b"\xff\xfet\x00e\x00", ":1: no column 'tweet' in the header (te)"),
-        (b"\xff\xfet\x00e", ": not whole UTF-16"),
+        (b"\xff\xfet\x00e", ": not complete UTF-16"),
         ("text,label\n월요일,1\n".encode("cp949"), ":2: not UTF-8 text (invalid start byte; probably CP949"),
         (b"\x00\x01\x02\x00\n", ":1: no column"),
         (b'text,label\nfine,1\n"cut sho', ":3: not CSV from here on"),

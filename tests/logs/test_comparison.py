@@ -92,7 +92,7 @@ def test_another_question_under_the_same_id_is_refused():
     def system(question):
         return {"1": ScoredItem("1", 1.0, "", question)}
 
-    with pytest.raises(DeadpanError, match="another question in another log"):
+    with pytest.raises(DeadpanError, match="different questions in different logs"):
         compare_scores({"a": system("x"), "b": system("y")})
 
 

@@ -64,14 +64,16 @@ class BenchResult(Result):
             notes += _missing(run)
         notes.append(f"Rows and journals: {self.out}/")
         if self.partial:
-            notes.append("A part of a set is on no leaderboard: ask the whole set, with another --out.")
+            notes.append(
+                "Runs on part of a set are not on a leaderboard: run the whole set, with another --out."
+            )
         else:
             notes.append(f"Leaderboard: deadpan bench site {self.out} --out site")
         return Summary(tables, tuple(notes))
 
 
 def _missing(run: BenchRun) -> list[str]:
-    """Return why a run is incomplete, and the cure."""
+    """Return why a run is incomplete, and what to do."""
     reasons = Counter(row.error.partition(":")[0] for row in run.rows if row.error)
     counts = ", ".join(f"{why} {count}" for why, count in reasons.most_common())
     return [

@@ -61,7 +61,9 @@ def _check_splits(out: Path, splits: Sequence[str]) -> None:
             raise ConfigError(f"a split is named with letters, digits and _, got {split!r}")
     hub = [hub_split(split) for split in splits]
     if len(set(hub)) < len(hub):
-        raise ConfigError(f"two splits have one name on Hugging Face ({', '.join(splits)}): rename one")
+        raise ConfigError(
+            f"two splits would have the same name on Hugging Face ({', '.join(splits)}): rename one"
+        )
     left = sorted(p.name for p in (out / "data").glob("*") if p.stem not in splits or p.suffix != ".parquet")
     if left:
         raise DataError(f"{out / 'data' / left[0]}: left there by something else; release to an empty folder")

@@ -174,7 +174,7 @@ class Build:
         self.manifest = self._finished()
 
     def label(self) -> None:
-        """Find the authors who know the marker and the candidates that leaves, and count by month."""
+        """Find the authors who know the marker and the candidates that remain, and count by month."""
         units, scope = self.ingested.comments.units, self.settings.scope
         authors = author_parts(self.checkpoints, self.engine, units, self.moved)
         candidates = candidate_parts(self.checkpoints, self.engine, units, authors, scope, self.moved)
@@ -297,7 +297,7 @@ class Build:
 
 @contextmanager
 def _readable_errors(out: Path) -> Iterator[None]:
-    """Turn errors of DuckDB and the disk into ones that name the cure."""
+    """Turn errors of DuckDB and the disk into ones that say what to do."""
     try:
         yield
     except (duckdb.Error, RuntimeError, ImportError, SystemError) as bad:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 STEPS = {
     "ingest": "Read the dumps and apply the rules about a comment's own text (step 1 of 4).",
-    "label": "Find the authors who know the marker, and the comments that leaves (step 2 of 4).",
+    "label": "Find the authors who know the marker, and the comments that remain (step 2 of 4).",
     "threads": "Find the comments under sarcasm, and the sequences (step 3 of 4).",
     "benchmark": "Draw the benchmarks and write every file (step 4 of 4); the same as build.",
 }

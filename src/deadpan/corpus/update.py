@@ -130,7 +130,9 @@ def _earlier_dumps(corpus: BuiltCorpus, given: Sequence[str]) -> list[str]:
     again = {place_of(name).name for name in given}
     lost = [place for place in places if not place_of(place).is_file() and place_of(place).name not in again]
     if lost:
-        raise DataError(f"{lost[0]}: not where the last build read it: name it too, since its comments stay")
+        raise DataError(
+            f"{lost[0]}: not where the last build read it: name it too, since its comments stay in the corpus"
+        )
     return [place for place in places if place_of(place).is_file()]
 
 

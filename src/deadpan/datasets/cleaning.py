@@ -188,7 +188,9 @@ def clean_dataset(
     progress("looking for duplicates", 0, 0)
     cleaning = clean_examples(data.examples, also=also, name=data.name)
     if not cleaning.examples:
-        raise DataError(f"{source}: nothing remains: no row has a label and a text of its own")
+        raise DataError(
+            f"{source}: nothing remains: no row has both a label and a text that no other row has"
+        )
     examples = cleaning.examples
     if len({example.split for example in examples}) == 1:
         parts = split([replace(example, split="") for example in examples], fractions, seed=seed)

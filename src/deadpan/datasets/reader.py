@@ -197,7 +197,7 @@ class Reader(ABC):
     @property
     def cure(self) -> str:
         """The advice at the end of an error about a file of another format."""
-        return f"is it a whole file of {self.release.title}, published at {self.release.url}?"
+        return f"is it a complete file of {self.release.title}, published at {self.release.url}?"
 
     def files(self) -> list[CorpusFile]:
         """Return the files of the release on this disk; none is an error that says what is expected.

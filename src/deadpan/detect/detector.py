@@ -42,8 +42,8 @@ class Detector:
 
     `fit` takes texts and labels, or labelled Examples. `predict` returns labels for texts and Predictions
     for Examples. A score above `threshold` is labelled sarcastic: a number, or "f1" or "balanced" to have
-    `fit` choose it from out-of-fold scores (5 folds) of the training data, for a target with the share
-    `prevalence` of sarcastic texts if it is known. `threshold_` is the number in use, `classes_` the two
+    `fit` choose it from out-of-fold scores (5 folds) of the training data, for a target where
+    `prevalence` of the texts are sarcastic, if given. `threshold_` is the number in use, `classes_` the two
     labels, `rate_` the sarcastic share of the training data, and `seen_` the training texts, as hashes.
 
     A detector with `bands`, such as the default one, also answers "cannot tell", and nothing at all in

@@ -1,4 +1,4 @@
-"""Training on votes instead of labels, and on who said so.
+"""Training on votes instead of labels, and on whose label it is.
 
 Every system learns from labels that are True or False. A text that three of five people call sarcastic is
 given to it five times, three times as sarcastic: for a logistic loss that is the same as training on the

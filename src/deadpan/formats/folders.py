@@ -34,7 +34,7 @@ def check_complete(folder: Path, noun: str, names: Sequence[str]) -> None:
     files = read_manifest(folder).files
     for name in names:
         if name not in files or not (folder / name).is_file():
-            raise DataError(f"{folder / name}: missing; is {folder} a {noun} folder, and all of it?")
+            raise DataError(f"{folder / name}: missing; is {folder} a complete {noun} folder?")
         if digest(folder / name) != files[name].get("sha256"):
             raise DataError(
                 f"{folder / name}: not as manifest.json says (edited, damaged or cut off); "

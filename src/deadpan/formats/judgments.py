@@ -58,7 +58,7 @@ def read_judgments(path: Path | str) -> list[Judgment]:
         raise DataError(f"{path}: holds no row; {_CURE}")
     judgments = list(_single(path, _judgments(path, first, chain([first], rows))))
     if tally.drops["bad_row"]:
-        raise DataError(f"{path.parent / tally.places['bad_row'][0]}: is the file whole?")
+        raise DataError(f"{path.parent / tally.places['bad_row'][0]}: is the file complete?")
     return judgments
 
 
@@ -126,8 +126,8 @@ def _check_raters(path: Path, answers: Mapping[str, list[str]]) -> None:
         one_of_a_kind = len(own) >= FEWEST and len(set(own)) == len(own)
         if one_of_a_kind and others.isdisjoint(own) and not any(map(_is_number, own)):
             raise DataError(
-                f"{path}: the column {name!r} holds no answers: every row has another, and no rater gives "
-                "any of them; leave it out of the table"
+                f"{path}: the column {name!r} holds no answers: every row has a different value, and no "
+                "rater gives any of them; leave it out of the table"
             )
 
 

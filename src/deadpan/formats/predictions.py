@@ -40,7 +40,7 @@ def read_predictions(path: Path | str, tally: Tally | None = None) -> list[Predi
     rows = _json_predictions(path, tally) if path.suffix == ".jsonl" else _table_predictions(path, tally)
     predictions = list(rows)
     if tally.drops["bad_row"]:
-        raise DataError(f"{path.parent / tally.places['bad_row'][0]}: is the file whole?")
+        raise DataError(f"{path.parent / tally.places['bad_row'][0]}: is the file complete?")
     return predictions
 
 

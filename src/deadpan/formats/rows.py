@@ -99,7 +99,7 @@ def lines(path: Path, cure: str, encoding: str = "utf-8") -> Iterator[tuple[int,
 
 
 def _not_text(raw: bytes, encoding: str, reason: str) -> str:
-    """Return why a line could not be decoded, with the cure."""
+    """Return why a line could not be decoded, and what to do."""
     probable = _probable_encoding(raw)
     tried = "UTF-8" if encoding == "utf-8" else f"UTF-8 or {encoding.upper()}"
     hint = "" if _CODECS.get(probable) == encoding else f"; probably {probable}"
@@ -111,7 +111,9 @@ def _utf16_lines(path: Path, file: IO[bytes], cure: str) -> Iterator[tuple[int, 
         with io.TextIOWrapper(file, encoding="utf-16", newline="\n") as text:
             yield from enumerate(text, 1)
     except UnicodeDecodeError as bad:
-        raise DataError(f"{path}: not whole UTF-16 text ({bad.reason}): save it as UTF-8; {cure}") from None
+        raise DataError(
+            f"{path}: not complete UTF-16 text ({bad.reason}): save it as UTF-8; {cure}"
+        ) from None
 
 
 def find_encoding(path: Path) -> str:

@@ -48,7 +48,7 @@ class StudySettings:
     completion_url: str = ""
     """Address of the platform to return to when done."""
     screenout_url: str = ""
-    """Address of the platform to return to for who cannot take part."""
+    """Address of the platform to return to for people who cannot take part."""
     match: Mapping[str, str] = field(default_factory=dict)
     """Country and gender that raters must share."""
 

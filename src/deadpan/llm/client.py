@@ -233,7 +233,7 @@ class Client:
         price = find_price(settings)
         if price is None and self.budget.limit is not None:
             raise ConfigError(
-                f"max_cost cannot be kept, the price of {settings.model} is not known: "
+                f"max_cost cannot be enforced: the price of {settings.model} is not known: "
                 f"give price = [input, output] in US dollars per million tokens"
             )
         return price
@@ -338,7 +338,7 @@ async def acomplete(messages: Messages, settings: LLMSettings | None = None, rep
 
 
 def _settings(settings: object) -> LLMSettings:
-    """Return the settings, or the defaults for None; anything else is an error with the cure."""
+    """Return the settings, or the defaults for None; anything else is an error that says what to pass."""
     if settings is None:
         return LLMSettings()
     if not isinstance(settings, LLMSettings):

@@ -96,7 +96,7 @@ def busy_cores(wait: Callable[[float], None] = time.sleep) -> float:
 
 
 def _worked() -> tuple[int, int] | None:
-    """Return the processor time that was worked and all there was, of all cores; None if nobody counts it."""
+    """Return the processor time that was worked and all there was, of all cores; None if unknown."""
     with suppress(OSError, ValueError):
         _, *ticks = STAT.read_text().split("\n", 1)[0].split()
         # user, nice, system, idle, waiting, ...; the ticks of guests are in those of the user

@@ -38,7 +38,9 @@ def align(systems: Systems, unscored: Unscored) -> tuple[list[str], dict[str, Fl
         remarks.append(f"{_left_out(len(common) - len(scored), 'without a score')} ({worst}).")
     kept = scored if unscored == "exclude" else common
     if not kept:
-        raise DataError("no item has a score of every system: count missing scores as 0 with --unscored zero")
+        raise DataError(
+            "no item has a score from every system: count missing scores as 0 with --unscored zero"
+        )
     return kept, {name: np.array([rows[item].score or 0.0 for item in kept], dtype=np.float64)
                   for name, rows in systems.items()}, remarks  # fmt: skip
 
@@ -50,7 +52,7 @@ def _check_questions(systems: Systems, common: Sequence[str]) -> None:
     ]
     if differing:
         raise DataError(
-            f"{len(differing):,} of {len(common):,} items are another question in another log, first "
+            f"{len(differing):,} of {len(common):,} items have different questions in different logs, first "
             f"{differing[0]!r}: compare results on the same version of the data"
         )
 

@@ -70,4 +70,4 @@ def _rows(path: Path) -> Iterator[tuple[str, ScoredItem]]:
         question = f"{cells['set_hash']}/{cells['item']}"
         yield str(cells["model"]), ScoredItem(str(cells["item"]), score, str(cells["family"] or ""), question)
     if tally.drops["bad_row"]:
-        raise DataError(f"{path / tally.places['bad_row'][0]}: is the file whole? {_CURE}")
+        raise DataError(f"{path / tally.places['bad_row'][0]}: is the file complete? {_CURE}")

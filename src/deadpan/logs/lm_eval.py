@@ -77,7 +77,7 @@ def _rows(file: Path) -> Iterator[Mapping[str, Any]]:
     tally = Tally()
     yield from (row.fields for row in json_lines(file, _KEYS, tally, _CURE))
     if tally.drops["bad_row"]:
-        raise DataError(f"{file.parent / tally.places['bad_row'][0]}: is the file whole? {_CURE}")
+        raise DataError(f"{file.parent / tally.places['bad_row'][0]}: is the file complete? {_CURE}")
 
 
 def _scores(row: Mapping[str, Any], several: bool) -> Iterator[tuple[str, float]]:

@@ -145,8 +145,8 @@ def fingerprint(*parts: object) -> str:
 def only_objects(rows: Any, where: Path, what: str) -> Iterator[Mapping[str, Any]]:
     """Yield the objects of a list; anything else means that the file is of another kind."""
     if not isinstance(rows, list):
-        raise DataError(f"{where}: not a list of {what}: is the file whole?")
+        raise DataError(f"{where}: not a list of {what}: is the file complete?")
     for row in rows:
         if not isinstance(row, Mapping):
-            raise DataError(f"{where}: a {what} is not an object: is the file whole?")
+            raise DataError(f"{where}: a {what} is not an object: is the file complete?")
         yield row

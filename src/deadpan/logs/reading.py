@@ -21,7 +21,7 @@ LOGS = Registry(
     },
     group="deadpan.logs",
 )
-"""Tried in this order; a table is what is nothing else."""
+"""Tried in this order; a table is what no other format matches."""
 
 CURE = (
     "give an Inspect log (.eval, .json), lm-eval samples_*.jsonl or their folder, a HELM run folder, "

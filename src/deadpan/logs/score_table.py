@@ -46,7 +46,7 @@ class TableFormat:
                 raise DataError(f"{path.parent / row.place}: no item: give every row one")
             found.setdefault(system, []).append(item)
         if tally.drops["bad_row"]:
-            raise DataError(f"{path.parent / tally.places['bad_row'][0]}: is the file whole? {_CURE}")
+            raise DataError(f"{path.parent / tally.places['bad_row'][0]}: is the file complete? {_CURE}")
         metric = names.get("score") or "score"
         return [_log(system, metric, rows, path) for system, rows in found.items()]
 

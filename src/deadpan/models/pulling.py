@@ -236,7 +236,7 @@ def _lock(folder: Path) -> Iterator[None]:
         os.close(handle)
 
 
-# ---------------------------------------------------------------- errors and their cures
+# ---------------------------------------------------------------- errors and what to do about them
 
 
 def _pip_error(name: str, model: Model, wheel: Wheel, output: str) -> str:

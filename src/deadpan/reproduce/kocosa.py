@@ -153,7 +153,7 @@ def _klue(row: str, size: str) -> Job:
             workshop.files("kocosa")  # without the corpus, that is what is needed first
             raise ModelError(
                 f"KLUE-RoBERTa-{size} (huggingface.co/klue/roberta-{size}): give a folder that holds "
-                f"{size}/ with its weights by --encoder"
+                f"{size}/ with its weights, with --encoder"
             )
         quick = workshop.options.quick
         settings = {**FINE_TUNING, **(QUICK if quick else {}), "encoder": str(path), "turns": None,

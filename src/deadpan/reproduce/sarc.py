@@ -48,7 +48,7 @@ METHODS = {
 """Row of Table 2 -> system, and the setting that is not its default."""
 VECTORS = (
     "GloVe vectors of 1,600 dimensions on Amazon reviews (github.com/NLPrinceton/SARC): give a text file of "
-    "vectors by --vectors"
+    "vectors with --vectors"
 )
 REASONS = {
     SHIPPED: "other vectors: 256 dimensions of wordllama, not 1,600 of GloVe on Amazon reviews",

@@ -86,7 +86,7 @@ def need_from(text: str) -> Needed:
     kind, mark, why = text.partition(": ")
     word = f"needs {kind}"
     if not mark or word not in WORDS:
-        raise DataError(f"{text!r}: a need is data, people or weights, then a colon")
+        raise DataError(f"{text!r}: a need starts with data, people or weights and a colon")
     return Needed(word, why)
 
 

@@ -111,7 +111,7 @@ class Service:
             )
             raise Refusal(503, "no_language_model", f"no language model is available: {cure}")
         if self._readings.locked():
-            raise Refusal(503, "busy", "the language model is answering somebody else", retry_after=5)
+            raise Refusal(503, "busy", "the language model is busy with another request", retry_after=5)
         return StreamingResponse(self._events(example), media_type="text/event-stream")
 
     async def _events(self, example: Any) -> AsyncIterator[bytes]:

@@ -71,7 +71,7 @@ class ServedModel:
         return [round(at_prevalence(score, bands.prevalence), 6) for score in found] if bands else []
 
     def meaning(self, prediction: Prediction) -> str:
-        """Return what the answer means in words: of how many texts with such a score it holds, and where."""
+        """Return what the answer means in words: how probable sarcasm is at its score, and where."""
         bands, score = self.detector.bands, prediction.score
         if prediction.raw == MARKED:
             return f"The text is {MARKED}."

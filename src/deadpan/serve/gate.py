@@ -41,7 +41,7 @@ HEADERS = {
 
 
 class Gate:
-    """An ASGI application around the routes. Texts are never logged, keys neither."""
+    """An ASGI application around the routes. Neither texts nor keys are ever logged."""
 
     def __init__(self, inner: ASGIApp, service: Service, paths: frozenset[str]) -> None:
         self.inner, self.service, self.paths = inner, service, paths
@@ -113,7 +113,7 @@ class Gate:
             self.rate.take(client)
 
     def _key(self, headers: Headers) -> str:
-        """Return the hash of a known key, or refuse. All keys are compared, so that time tells nothing."""
+        """Return the hash of a known key, or refuse. All keys are compared, so timing reveals nothing."""
         word = headers.get("authorization", "")
         key = word[7:].strip() if word[:7].lower() == "bearer " else headers.get("x-api-key", "")
         given = hash_key(key)

@@ -39,7 +39,7 @@ LEAST = 0.02
 class Explained:
     """The AUC of a detector, of a shortcut, and of the detector among examples the shortcut scores alike.
 
-    `share` is the part of the detector's way from chance that is gone within strata: 0 if the shortcut
+    `share` is the part of the detector's AUC above chance that disappears within strata: 0 if the shortcut
     explains nothing, 1 if nothing but the shortcut is left.
     """
 

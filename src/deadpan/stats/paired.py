@@ -236,7 +236,7 @@ def within_one(scores: FloatArray) -> bool:
 
 
 def mid_quantiles(values: FloatArray, shares: Sequence[float]) -> tuple[float, ...]:
-    """Return quantiles between whose steps is interpolated: of tied values half count as below.
+    """Return quantiles interpolated between steps: half of the tied values count as below.
 
     Values without ties have their usual quantiles; those of a discrete distribution are not biased outwards
     (Ma, Genton and Parzen 2011).

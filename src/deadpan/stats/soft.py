@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from deadpan.page.summary import Summary
 
 LEAST = 1e-3
-"""Probabilities are kept this far from 0 and 1, so that one sure answer is no infinite loss."""
+"""Probabilities are kept this far from 0 and 1, so that one certain answer is not an infinite loss."""
 
 MOST = -math.log2(LEAST)
 """The largest cross-entropy of an item."""
@@ -59,8 +59,8 @@ class SoftScores(Result):
 
         rows = tuple((name.replace("_", " "), value, value.n) for name, value in self.scores.items())
         note = (
-            f"Cross-entropy in bits: {self.constant:.3f} for the mean share always, {self.floor:.3f} for the "
-            "votes themselves."
+            f"Cross-entropy in bits: {self.constant:.3f} if the mean share is always predicted, "
+            f"{self.floor:.3f} for the votes themselves."
         )
         return Summary((Table(("score", "value", "n"), rows),), (note,))
 

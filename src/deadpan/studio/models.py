@@ -22,7 +22,7 @@ class Role(models.TextChoices):
 
 
 class MemberState(models.TextChoices):
-    """State of somebody in a study. Nobody is `withdrawn` for long: who withdraws is erased."""
+    """State of somebody in a study. Nobody is `withdrawn` for long: people who withdraw are erased."""
 
     APPLICANT = "applicant", _("applicant")
     ACTIVE = "active", _("active")
@@ -40,7 +40,7 @@ class ItemKind(models.TextChoices):
 
 
 class AssignmentState(models.TextChoices):
-    """An assigned item is at work, answered, back in the pool, or skipped with a reason."""
+    """An assigned item is in progress, answered, back in the pool, or skipped with a reason."""
 
     OPEN = "open"
     DONE = "done"
@@ -126,7 +126,7 @@ class StoredStudy(models.Model):
 class StoredItem(models.Model):
     """One item. `hidden` never leaves the server; `taken` counts who has it, `finished` who answered it.
 
-    Nobody gets two items of one `family`, such as both twins of a pair; `language` is for who reads it.
+    Nobody gets two items of one `family`, such as both twins of a pair; `language` is for people who read it.
     """
 
     study = models.ForeignKey(StoredStudy, models.PROTECT, related_name="items")

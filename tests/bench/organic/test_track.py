@@ -148,7 +148,7 @@ def test_a_part_of_the_published_pairs_is_not_the_whole_track(tmp_path, monkeypa
     result = run_organic(iter(pairs()), "baseline/first", out=tmp_path, pairs=10)
     assert result.partial and not result.scores[0].whole_set
     assert (len(result.runs[0].plan.items), result.runs[0].plan.set_size) == (10, 30)
-    assert "A part of a set is on no leaderboard" in str(result)
+    assert "Runs on part of a set are not on a leaderboard" in str(result)
     whole = run_organic(pairs(), "baseline/first", out=tmp_path / "whole")
     assert whole.scores[0].whole_set and whole.runs[0].plan.set_hash == result.runs[0].plan.set_hash
 

@@ -72,7 +72,7 @@ def test_an_item_that_nobody_answered_has_no_agreement():
 
 @pytest.mark.parametrize("threshold", [0, -0.1, 1.01])
 def test_a_threshold_is_a_share_above_0(threshold):
-    with pytest.raises(ConfigError, match="give a share above 0 and up to 1"):
+    with pytest.raises(ConfigError, match="give a number above 0 and at most 1"):
         votes([3], threshold=threshold)
 
 

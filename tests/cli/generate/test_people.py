@@ -144,4 +144,4 @@ def test_an_export_of_another_study_is_refused(deadpan, plan_of, tmp_path):
     deadpan("generate", "run", path)
     write_export(tmp_path / "e", [Judgment("other", "p", "response", "sarcasm", 1.0, "t"), Judgment("other", "p", "context", "normal", 1.0, "t")], [])  # fmt: skip
     done = deadpan("generate", "people", path, "--export", tmp_path / "e")
-    assert done.status == 2 and "another run's" in done.err
+    assert done.status == 2 and "is it from another run?" in done.err

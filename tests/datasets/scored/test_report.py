@@ -65,7 +65,7 @@ def test_files_of_different_tables_are_not_compared(tmp_path):
         score_files([tmp_path / "a.csv", tmp_path / "b.csv"])
     text = (tmp_path / "a.csv").read_text().replace("text 7,no", "text 7,yes")
     (tmp_path / "c.csv").write_text(text)
-    with pytest.raises(DataError, match="row 8 has another text or label"):
+    with pytest.raises(DataError, match="row 8 has a different text or label"):
         score_files([tmp_path / "a.csv", tmp_path / "c.csv"])
 
 

@@ -157,7 +157,7 @@ def test_torchs_own_random_numbers_go_on_as_if_nothing_had_happened():
     ("settings", "message"),
     [
         ({"epoch": 3}, "did you mean 'epochs'"),
-        ({"hidden": 0}, "hidden needs a whole number from 1"),
+        ({"hidden": 0}, "hidden needs a whole number of at least 1"),
         ({"dropout": 1.5}, "dropout is a share"),
         ({"learning_rate": -1.0}, "learning_rate"),
         ({"dropout_range": [0.4, 0.2]}, "dropout_range"),
@@ -200,7 +200,7 @@ def test_a_damaged_or_foreign_folder(tmp_path):
         SYSTEMS.load("lstm").load(tmp_path)
     weights = tmp_path / "networks.safetensors"
     weights.write_bytes(weights.read_bytes()[:-100])
-    with pytest.raises(DataError, match="not a whole file of tensors"):
+    with pytest.raises(DataError, match="not a complete file of tensors"):
         type(model).load(tmp_path)
 
 

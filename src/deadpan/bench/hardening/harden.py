@@ -67,7 +67,7 @@ class HardenedSet(Result):
         found += [f"audit: {probe.name} {probe.verdict}" for probe in self.audit.probes if not probe.passed]
         few = sum(each.people < LEAST_PEOPLE for each in self.verdicts if each.state == "kept")
         if few:
-            found.append(f"{few} kept items have fewer than {LEAST_PEOPLE} people's answers")
+            found.append(f"{few} kept items have answers from fewer than {LEAST_PEOPLE} people")
         if not self.counts["kept"]:
             found.append("no draft is kept")
         return tuple(found)
@@ -115,7 +115,7 @@ class HardenedSet(Result):
             )
         if not any(each.people for each in self.verdicts):
             notes.append("No person has answered: kept means that nothing was found against an item.")
-        notes.append("Not to be released yet: " + "; ".join(self.obstacles) + "." if self.obstacles
+        notes.append("Not ready for release: " + "; ".join(self.obstacles) + "." if self.obstacles
                      else "The kept items are ready for a release.")  # fmt: skip
         notes.append(f"Report: {self.out / PAGE}")
         return notes
@@ -138,7 +138,7 @@ def harden_set(
     the folder `panel` of `out`. Without both, the runs that were recorded on these items are the panel, if
     there are any. `answers` are people's, a studio export or a CSV.
 
-    Items with a finding are to be revised; those that all models always answer rightly, or on which people
+    Items with a finding are to be revised; those that all models always answer correctly, or on which people
     do not agree, are dropped. Difficulty and discrimination are fitted with intervals; they decide only where
     the panel is large enough to show them.
     """

@@ -58,7 +58,7 @@ class Panel:
             return "no model and no person is significantly above chance"
         learned = float(np.median([each.learned_discrimination for each in self.fit.items]))
         if learned < LEAST_LEARNED:
-            return f"its responses remove {100 * learned:.0f} % of what is uncertain at the median item"
+            return f"its responses remove {100 * learned:.0f} % of the uncertainty at the median item"
         return ""
 
     def parameters(self) -> dict[str, ItemParameters]:

@@ -1,6 +1,6 @@
 """Item response theory with two parameters per item: difficulty and discrimination, with intervals.
 
-A respondent of ability t answers an item rightly with probability c + (1 - c) / (1 + exp(-a (t - b))). The
+A respondent of ability t answers an item correctly with probability c + (1 - c) / (1 + exp(-a (t - b))). The
 discrimination a and the difficulty b are estimated; c is what guessing gives and is known. Abilities are
 standard normal and integrated out (EM on a grid, as by Bock and Aitkin); a and b are at the mode of their
 posterior. Standard errors are Laplace's: the observed information by Louis's formula, plus the priors'.
@@ -87,11 +87,11 @@ def fit_responses(
         )
     known = ~np.isnan(given)
     if ((given < 0) | (given > 1))[known].any():
-        raise DataError("a response is below 0 or above 1: give shares of right answers")
+        raise DataError("a response is below 0 or above 1: give proportions of correct answers")
     right = np.where(known, given, 0.0)
     floor = np.broadcast_to(np.asarray(guessing, dtype=np.float64), (len(items),))
     if (floor < 0).any() or (floor >= 1).any():
-        raise DataError("guessing is below 0, or 1 or more: give one in the number of options")
+        raise DataError("guessing is below 0, or 1 or more: give 1 divided by the number of options")
     slope, place = np.zeros(len(items)), np.zeros(len(items))
     for _ in range(ROUNDS):
         weights = _posterior(right, known, slope, place, floor)

@@ -171,7 +171,7 @@ def facts_of(items: ItemSet, languages: Sequence[str]) -> DataFacts:
         known_limits=(
             "No human baseline yet: people's answers are pending.",
             "Written, short and in one culture's manner each: voice, long history and in-jokes are missing.",
-            "Public, so it may enter training data; the canary string tells, it does not prevent.",
+            "Public, so it may enter training data; the canary string reveals this but does not prevent it.",
         ),
         creators=tuple(sorted({item.author for item in items.items if item.author})),
     )

@@ -112,8 +112,8 @@ def _form_features(train: Sequence[Item], test: Sequence[Item]) -> tuple[Any, An
 def _shapes(items: Sequence[Item]) -> FloatArray:
     """Return the length of each option relative to the others.
 
-    Positions are no feature: with balanced answers, a letter that is frequent in the test fold is rare in the
-    training folds, which pushes a classifier below chance. The rules look at positions instead.
+    Positions are not a feature: with balanced answers, a letter that is frequent in the test fold is rare in
+    the training folds, which pushes a classifier below chance. The rules look at positions instead.
     """
     rows = []
     for item in items:

@@ -60,7 +60,9 @@ def make_set(name: str, visibility: Visibility, items: Sequence[Item]) -> ItemSe
     """Return a set, after checking that versions agree and ids differ."""
     versions = sorted({item.version for item in items})
     if len(versions) > 1:
-        raise DataError(f"set {name}: items of versions {', '.join(versions)} in one set; give them one")
+        raise DataError(
+            f"set {name}: items of versions {', '.join(versions)} in one set; give them one version"
+        )
     ids = [item.id for item in items]
     if len(set(ids)) < len(ids):
         twice = next(each for each in ids if ids.count(each) > 1)

@@ -58,7 +58,7 @@ class SetValidation(Result):
             f"{self.set.label}: {len(self.set.items)} items, {count_pairs(self.set)} pairs, {verdict} "
             f"({self.set.hash[:12]})"
         )
-        return Summary((Table(("item", "problem", "cure"), rows),) if rows else (), (note,))
+        return Summary((Table(("item", "problem", "fix"), rows),) if rows else (), (note,))
 
 
 def validate_set(items: str | Path | ItemSet, *, ask: AskPassphrase | None = None) -> SetValidation:

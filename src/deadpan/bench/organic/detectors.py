@@ -36,7 +36,7 @@ def names_of(folders: Sequence[Path]) -> dict[str, Path]:
     """Return the folders of detectors by their last name, which stands on the board: a path says too much."""
     names = {folder.name: folder for folder in folders}
     if len(names) < len(folders):
-        raise DataError("two detectors have folders of the same name: rename one, or run them apart")
+        raise DataError("two detectors have folders of the same name: rename one, or run them separately")
     return names
 
 

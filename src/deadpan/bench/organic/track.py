@@ -121,7 +121,7 @@ def _published(found: Sequence[Pair]) -> list[Pair]:
     changed = [row["sarcastic"] for pair, row in named if pair and pair_hash(pair) != row["sha256"]]
     if changed:
         raise DataError(
-            f"{len(changed)} of {len(rows)} pairs have another text than when the track was made, first "
+            f"{len(changed)} of {len(rows)} pairs have a different text than when the track was made, first "
             f"{changed[0]!r}: read the corpus with its markers stripped, as by default"
         )
     return [pair for pair, _ in named if pair]

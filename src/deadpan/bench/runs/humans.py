@@ -21,7 +21,7 @@ from deadpan.storage import manifest_path, read_manifest
 HUMAN = "human"
 QUESTION = "answer"
 SHOWN = 120
-"""Characters of a file's columns that an error shows: a file that is no table has all of a line there."""
+"""Characters of a file's columns that an error shows: if the file is not a table, that is a whole line."""
 COLUMNS = {
     "item_id": ("item_id", "item", "id", "question_id"),
     "annotator": ("annotator", "person", "participant", "rater", "worker"),
@@ -57,7 +57,7 @@ def _check_set(export: Path, items: ItemSet) -> None:
     if found and found != items.hash:
         raise DataError(
             f"{export} answers {asked.get('set', 'another set')} ({str(found)[:12]}), not {items.label} "
-            f"({items.hash[:12]}): give its set by --set"
+            f"({items.hash[:12]}): name its set with --set"
         )
 
 
@@ -122,7 +122,7 @@ def write_human_run(out: Path, items: ItemSet, judgments: Sequence[Judgment], ta
     answers = latest_answers(items, judgments, tally)
     if not answers:
         raise DataError(
-            f"none of {len(judgments)} answers is to an item of {items.label}: give its set by --set"
+            f"none of {len(judgments)} answers is to an item of {items.label}: name its set with --set"
         )
     if out.exists() and any(out.iterdir()):
         raise DataError(f"{out}: not empty: choose another --out")

@@ -62,7 +62,7 @@ class Sampling:
             check_number(name, getattr(self, name), least)
         check_number("top_p", self.top_p, 0)
         if self.top_p is not None and not 0 < self.top_p <= 1:
-            raise ConfigError(f"top_p is {self.top_p:g}: give a share above 0 and up to 1")
+            raise ConfigError(f"top_p is {self.top_p:g}: give a number above 0 and at most 1")
 
 
 def check_number(name: str, value: object, least: float) -> None:

@@ -117,8 +117,8 @@ def check_price(model: str, settings: RunSettings) -> None:
     """Raise for a model whose costs cannot be limited."""
     if settings.max_cost is not None and price_of(model, settings.price) is None:
         raise ConfigError(
-            f"no price is known for {model}, so max_cost cannot be kept: give --price IN OUT (US dollars per "
-            "million tokens), or no --max-cost"
+            f"no price is known for {model}, so max_cost cannot be enforced: give --price IN OUT (US dollars "
+            "per million tokens), or no --max-cost"
         )
 
 

@@ -73,7 +73,7 @@ def _asked(run: BenchRun, items: str | Path | ItemSet | None, ask: AskPassphrase
             return each
     known = " or ".join(f"{each.label} ({each.hash[:12]})" for each in sets)
     raise DataError(
-        f"{run.path}: answers {run.plan.set} ({run.plan.set_hash[:12]}), not {known}: give its set by --set"
+        f"{run.path}: answers {run.plan.set} ({run.plan.set_hash[:12]}), not {known}: name its set with --set"
     )
 
 
@@ -115,7 +115,7 @@ def _misread(row: AnswerRow, item: Item, template: str) -> str:
         return ""
     order = tuple(LETTERS.find(letter) for letter in row.order)
     if sorted(order) != list(range(len(item.options))):
-        return f"{row.order!r} is no order of its options"
+        return f"{row.order!r} is not an order of its options"
     shown = [item.options[at] for at in order]
     place = place_of(read_letter(row.text, shown, render_prompt(item, order, template)), order)
     read = "" if place is None else LETTERS[place]

@@ -96,7 +96,7 @@ def item_agreement(
 ) -> list[ItemAgreement]:
     """Return the agreement per item. If most people chose another option, key or wording is wrong."""
     if not 0 < threshold <= 1:
-        raise ConfigError(f"threshold is {threshold:g}: give a share above 0 and up to 1")
+        raise ConfigError(f"threshold is {threshold:g}: give a number above 0 and at most 1")
     answers = latest_answers(items, judgments, tally)
     agreement = []
     for item in items.items:

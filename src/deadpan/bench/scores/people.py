@@ -1,4 +1,4 @@
-"""People as one row: how sure we are when other people had answered other items, and where they disagree."""
+"""People as one row: how certain their score is, given other people and items, and where they disagree."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from deadpan.stats import LEVEL, Interval
 from deadpan.stats.interval import percentile_interval
 
 AGREEMENT = 0.7
-"""Items whose key fewer people choose are flagged: key, wording or scene may be wrong."""
+"""Items whose key a smaller share of people choose are flagged: key, wording or scene may be wrong."""
 RESAMPLES = 2000
 
 
@@ -41,7 +41,7 @@ def people_facts(rows: Sequence[AnswerRow], seed: int = 0) -> PeopleFacts:
 
 
 def _crossed(rows: Sequence[AnswerRow], seed: int) -> Interval:
-    """Resample people and families independently: a row counts as often as both of its were drawn."""
+    """Resample people and families independently; a row's weight is the product of the two counts."""
     person = np.unique([row.run for row in rows], return_inverse=True)[1]
     family = np.unique([row.family for row in rows], return_inverse=True)[1]
     right = np.array([row.correct for row in rows], dtype=np.float64)

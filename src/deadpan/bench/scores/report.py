@@ -65,8 +65,8 @@ class HumanBaseline(Result):
         """Return the scores of people, and the items that nobody answered."""
         notes = [*self.tally.notes(), set_note(self.scores)]
         notes.append(
-            f"over people and items: {self.facts.over_people}; an item's most frequent answer has "
-            f"{self.facts.agreed:.2f} of its answers on average, the most that anyone can reach."
+            f"over people and items: {self.facts.over_people}; on average {self.facts.agreed:.2f} of the "
+            "answers to an item are its most frequent one, the highest score that anyone can reach."
         )
         if self.facts.flagged:
             shown = ", ".join(self.facts.flagged[:5]) + (", ..." if len(self.facts.flagged) > 5 else "")
@@ -174,7 +174,9 @@ def reading_notes(names: Sequence[str], scores: Sequence[RunScores]) -> list[str
         if each.not_ranked
     ]
     if any(each.ties for each in scores):
-        notes.append("ties: items without a majority, since several letters are most frequent; not right.")
+        notes.append(
+            "ties: items without a majority, since several letters are most frequent; they count as wrong."
+        )
     if any(each.in_form is not None and each.in_form < 1 for each in scores):
         notes.append("in form: answers in exactly the form asked for; others count if they can be read.")
     notes += [

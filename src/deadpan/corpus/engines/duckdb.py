@@ -202,7 +202,7 @@ def _before(keys: Sequence[str], bound: Sequence[object]) -> str:
 
 
 def readable_error(error: Exception, out: Path) -> BaseException:
-    """Return an error of DuckDB as one that names the cure.
+    """Return an error of DuckDB as one that says what to do.
 
     Ctrl-C arrives as an error too: of a query, of the stream of its result (a text only), or, while DuckDB
     imports a module, of that import.

@@ -126,7 +126,7 @@ class SparkEngine:
 
 
 def _runner(package: str) -> Callable[[tuple[str, str]], None]:
-    """Return the function that runs a job on a worker, which may not have this package, or another version.
+    """Return the function that runs a job on a worker, which may lack this package or have another version.
 
     It is a closure that uses nothing else of this module, so that Spark sends its code, not its name.
     """
@@ -157,7 +157,7 @@ def _one_line(scratch: Path) -> Iterator[None]:
 
 
 def readable_spark_error(text: str, out: Path) -> DataError:
-    """Return an error of Spark as one that names the cause, and the cure where there is one."""
+    """Return an error of Spark as one that names the cause and, where possible, what to do."""
     if is_disk_full(text):
         return disk_full(out)
     ours = re.findall(r"^deadpan\.errors\.\w+Error: (.+)$", text, re.MULTILINE)
@@ -177,8 +177,8 @@ def _check_master(master: str) -> None:
     """Raise an error at once if no Spark answers; Spark itself would start Java and try for a minute."""
     if not re.fullmatch(MASTERS, master):
         raise ConfigError(
-            f"--spark-master {master!r} is no address of a cluster: write local[2], spark://HOST:PORT, yarn "
-            f"or k8s://HOST:PORT"
+            f"--spark-master {master!r} is not the address of a cluster: write local[2], spark://HOST:PORT, "
+            "yarn or k8s://HOST:PORT"
         )
     found = re.match(r"spark://([^:/,]+):(\d+)", master)
     if not found:

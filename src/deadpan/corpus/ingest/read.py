@@ -152,7 +152,7 @@ class _Reading:
 
 
 def _readable_error(dump: Dump, error: duckdb.Error, out: Path) -> DataError:
-    """Return an error of DuckDB as one that names the dump and the cure."""
+    """Return an error of DuckDB as one that names the dump and says what to do."""
     text = " ".join(str(error).split())
     if is_disk_full(text):
         return disk_full(out)

@@ -140,5 +140,5 @@ def ingest_notes(units: Sequence[Unit], forgotten: Forgotten) -> list[str]:
     strangers = forgotten.unmatched(stone for unit in units for stone in unit.forgotten)
     if strangers:
         names = ", ".join(strangers[:SHOWN]) + (" ..." if len(strangers) > SHOWN else "")
-        notes.append(f"Warning: --forget names {len(strangers)} authors whom no dump has: {names}")
+        notes.append(f"Warning: --forget names {len(strangers)} authors who are in no dump: {names}")
     return notes

@@ -17,7 +17,7 @@ Keep = Callable[[Node], bool]
 class Recounted:
     """Drops by reason, comments by month and reason, and what the statistics count.
 
-    `at` is the dump and the line that is read, `unreadable` are those of the lines that are none.
+    `at` is the dump and the line that is read, `unreadable` those of lines that are no record.
     """
 
     drops: Counter[str] = field(default_factory=Counter)

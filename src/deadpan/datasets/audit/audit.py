@@ -77,7 +77,7 @@ class CorpusAudit(Result):
         tables: list[Table] = []
         notes = [self.why] if self.why else []
         if self.shortcuts:
-            title = f"{self.name}: what a classifier reaches that sees only"
+            title = f"{self.name}: AUC of classifiers that see only one kind of feature"
             tables.append(
                 Table(("only", "AUC", "explains", "n"), tuple(shortcut_rows(self.shortcuts)), title)
             )
@@ -105,11 +105,11 @@ def noise_sentence(noise: LabelNoise) -> str:
         100 * (i.value or 0.0) for i in (noise.flagged, noise.found, noise.false_alarms)
     )
     said = (
-        f"Confident learning suspects {flagged:.1f} % of the labels. Of labels flipped on purpose it finds "
-        f"{found:.0f} %, of all others it suspects {alarms:.0f} % (AUC {noise.auc:.2f})"
+        f"Confident learning suspects {flagged:.1f} % of the labels. It finds {found:.0f} % of "
+        f"the labels flipped on purpose and suspects {alarms:.0f} % of all others (AUC {noise.auc:.2f})"
     )
     if not noise.trusted:
-        return f"{said}: it cannot tell errors from hard examples here, so the list is no evidence."
+        return f"{said}: it cannot tell errors from hard examples here, so the list proves nothing."
     rate = (
         "" if noise.estimate is None else f" About {100 * noise.estimate:.1f} % of the labels may be wrong."
     )

@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
 SHORTCUTS = (
     "Each row is a logistic regression that sees nothing but these features, scored on held-out folds; "
-    "duplicates, threads and pairs are never in two folds. An AUC of 0.5 is chance. “Explains” is the share "
-    "of the word model's way from chance that is gone among examples which the features score alike."
+    "duplicates, threads and pairs are never in two folds. An AUC of 0.5 is chance. “Explains” is how much "
+    "of the word model's AUC above chance disappears among examples that the features score alike."
 )
 CARTOGRAPHY = (
-    "Each point is an example: how probable models that did not see it find its own label, and how much "
-    "that varies between cross-validations. Low on the left are labels that are consistently not believed."
+    "Each point is an example: the probability of its label in models that did not see it, and how much "
+    "that varies between cross-validations. Labels at the lower left are consistently not believed."
 )
 
 RESCORED = (
     "Each system is scored on the corpus as it is (its published splits, or folds of single rows), and again "
-    "without copies and texts with both labels, in folds that cross no thread or pair. “Explained” is the "
-    "share of its way from chance that is gone among examples which all shortcuts together score alike."
+    "without copies and texts with both labels, in folds that cross no thread or pair. “Explained” is "
+    "how much of its AUC above chance disappears among examples that all shortcuts together score alike."
 )
 
 
@@ -119,7 +119,7 @@ def _corpus_page(audit: CorpusAudit, atlas: Atlas, folder: Path, slug: str) -> P
             rows = [
                 (e.id, e.text, "sarcastic" if e.label else "sincere", e.margin) for e in noise.errors[:LISTED]
             ]
-            page.table(("id", "text", "label", "margin"), rows, caption="Labels to look at first")
+            page.table(("id", "text", "label", "margin"), rows, caption="Labels to check first")
     for table in audit.leaks.tables():
         page.table(table.columns, table.rows, caption=table.title)
     return page
@@ -183,7 +183,7 @@ def _map(where: Cartography) -> Figure:
         title,
         groups,
         x_unit="variability",
-        y_unit="probability of the own label",
+        y_unit="probability of its label",
         limits=(-0.01, float(where.variability.max()) + 0.02, 0.0, 1.25),
         highest=1.0,
     )

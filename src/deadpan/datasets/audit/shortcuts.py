@@ -31,7 +31,7 @@ RESAMPLES = 200
 class Shortcut:
     """A family of features: the AUC of a classifier that sees nothing else, and what it explains.
 
-    `explained` is the share of the word model's score that is gone among examples which the family scores
+    `explained` is the share of the word model's score that disappears among examples that the family scores
     alike.
     """
 

@@ -15,7 +15,7 @@ MIN_COUNT = 20
 """Least number of texts with the token; fewer could be chance."""
 
 BOUND = 0.8
-"""Least way from the base rate to certainty: a share of 0.9 where both labels are equally frequent."""
+"""Least part of the way from the base rate to certainty: a share of 0.9 if the labels are balanced."""
 
 _HOST = re.compile(r"(?:https?://)?(?:www\.)?([^\s/?#:]+)", re.IGNORECASE)
 _NAMELESS = frozenset(

@@ -42,7 +42,7 @@ def scored_columns(path: Path) -> tuple[str, str]:
 
 
 def are_scored(sources: Sequence[Path | str], reading: Reading | None = None) -> bool:
-    """Return True if the sources are scored tables, which one alone can only be."""
+    """Return True if the sources are scored tables; a single source must be one."""
     asked = dict((reading or Reading()).columns).get("label", "").lower()
     own = asked and asked != ADDED[0]
     return len(sources) == 1 or all(
@@ -125,5 +125,5 @@ def check_same_rows(files: Sequence[ScoredFile]) -> list[Example]:
             )
         for id, example in labels.items():
             if example.label != truth[id].label or example.response.text != truth[id].response.text:
-                raise DataError(f"{other.path}: {id} has another text or label than in {first.path}")
+                raise DataError(f"{other.path}: {id} has a different text or label than in {first.path}")
     return first.examples

@@ -27,7 +27,7 @@ class FrozenEncoder(Protocol):
     """Texts in, one row of numbers each out."""
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Return one row per text; the same text gives the same row in any company."""
+        """Return one row per text; the same text gives the same row, whatever is encoded with it."""
         ...
 
 
@@ -77,7 +77,7 @@ class HiddenStates:
                 model = transformers.AutoModel.from_pretrained(source, local_files_only=True, **options)
             except (OSError, ValueError, ImportError, KeyError, struct.error) as bad:
                 raise ModelError(
-                    f"the encoder {name!r} cannot be loaded ({reason_of(bad)}): is it a whole model?"
+                    f"the encoder {name!r} cannot be loaded ({reason_of(bad)}): is it a complete model?"
                 ) from None
         if gguf:
             self._tokenizer.truncation_side = "left"  # of a conversation, what was said last matters most

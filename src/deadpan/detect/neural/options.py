@@ -47,12 +47,15 @@ class NeuralOptions:
         least = {"dimension": 1, "hidden": 1, "members": 1, "min_count": 1, "most_words": 1, "max_tokens": 1}
         for name, low in {**least, "epochs": 1, "batch_size": 1, "patience": 1}.items():
             if getattr(self, name) < low:
-                raise ValueError(f"{name} needs a whole number from {low}, got {getattr(self, name)}")
+                raise ValueError(f"{name} needs a whole number of at least {low}, got {getattr(self, name)}")
         for name in ("dropout", "validation", "pairwise"):
-            if not 0 <= getattr(self, name) <= (1 if name == "pairwise" else 0.9):
-                raise ValueError(f"{name} is a share from 0, got {getattr(self, name)}")
+            most = 1 if name == "pairwise" else 0.9
+            if not 0 <= getattr(self, name) <= most:
+                raise ValueError(f"{name} needs a number from 0 to {most}, got {getattr(self, name)}")
         if self.learning_rate <= 0:
             raise ValueError(f"learning_rate needs a number above 0, got {self.learning_rate}")
         drawn = self.dropout_range
         if drawn and not (len(drawn) == 2 and 0 <= drawn[0] <= drawn[1] < 1):
-            raise ValueError(f"dropout_range is a low and a high share, got {list(drawn)}")
+            raise ValueError(
+                f"dropout_range needs two numbers from 0 to 1, the lower one first, got {list(drawn)}"
+            )

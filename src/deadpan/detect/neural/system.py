@@ -203,5 +203,5 @@ def _read_tensors(path: Path) -> dict[str, torch.Tensor]:
     try:
         tensors: dict[str, torch.Tensor] = tensors_file.load_file(path)
     except (OSError, library.SafetensorError) as bad:
-        raise DataError(f"{path}: not a whole file of tensors ({bad}); train the model again") from None
+        raise DataError(f"{path}: not a complete file of tensors ({bad}); train the model again") from None
     return tensors

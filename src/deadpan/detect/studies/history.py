@@ -51,7 +51,7 @@ class HistoryStudy(Result):
         notes = (
             f"{self.metric} of {self.system} on {self.source}, {self.design.describe()}. "
             f"History by {' and '.join(self.by)}, from the training part only.",
-            "People who annotate see no history: compare them with the text alone.",
+            "Annotators see no history: compare them with the text alone.",
             f"All: difference {self.pair.difference}, p {self.pair.p:.3f}."
             if self.pair.p is not None
             else "The two rows cannot be compared.",

@@ -95,8 +95,8 @@ class LabellingReplay(Result):
         share = 100 * (self.saved.value or 0.0)
         bounds = f"{100 * low:.0f} to {100 * high:.0f} %"
         said = (
-            f"For the F1 that random order has in the end, it needs {self.needed_random.value:,.0f} labels "
-            f"and informative order {self.needed.value:,.0f}"
+            f"To reach the final F1 of random order, random order needs {self.needed_random.value:,.0f} "
+            f"labels and informative order {self.needed.value:,.0f}"
         )
         if low <= 0 <= high:
             return f"{said}: no saving is shown ({share:.0f} %, {bounds})."

@@ -126,8 +126,8 @@ class Mirage(Result):
         model = (self.asked.table(self.generated),) if self.asked else ()
         notes = (
             f"A probe of words tells the two kinds of text apart with an AUC of {self.origin}.",
-            "Explained: the share of the detector's AUC above chance that is gone among texts which the "
-            "probe scores alike.",
+            "Explained: how much of the detector's AUC above chance disappears among texts that the probe "
+            "scores alike.",
             *((self.asked.verdict,) if self.asked else ()),
             *((f"{self.asked.unread:,} answers could not be read.",)
               if self.asked and self.asked.unread else ()),
@@ -156,7 +156,10 @@ class Mirage(Result):
                  (moves["generated to organic"], "on organic speech")]  # fmt: skip
         said = ", ".join(f"{value:.2f} {where}" for value, where in parts if value is not None)
         title = f"Trained on generated text: AUC {said}"
-        page = Page("The mirage test", "Do detectors know sarcasm, or generated text from what people say?")
+        page = Page(
+            "The mirage test",
+            "Do detectors recognise sarcasm, or only tell generated text from what people say?",
+        )
         cells = [[self.matrix.cells[a][b].value for b in names] for a in names]
         add_figure(page, out, "mirage", lambda: heat(
             title, cells, rows=("trained on", names), columns=("tested on", names), unit="AUC",

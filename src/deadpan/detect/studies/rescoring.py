@@ -42,14 +42,14 @@ JOURNAL = ".rescored.sqlite"
 """Finished trainings, in the output folder: the same command repeats none of them."""
 
 FEWEST = 100
-"""Examples with a score of the shortcuts, below which nothing is said about what they explain."""
+"""With fewer examples that shortcuts scored, nothing is said about what shortcuts explain."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Rescoring(Result):
     """The scores of each system before and after cleaning; `removed` is the number of rows that went.
 
-    `explained` is the share of each system's AUC above chance, on the cleaned corpus, that is gone among
+    `explained` is the share of each system's AUC above chance, on the cleaned corpus, that disappears among
     examples which the shortcuts of an audit score alike; empty where no audit was given.
     """
 
@@ -120,10 +120,10 @@ def rescore(
 
     As it is: the published train and test splits, or folds of single rows, with whatever leaks there are.
     Cleaned: the same splits without the removed rows, or folds that cross no thread, pair or duplicate.
-    Corpora with more than `most` rows are scored on the first fold. With `sample`, at most so many rows are
-    drawn, whole threads and all copies of a text together: for systems that are dear to train. `shortcut`
-    holds held-out scores of an audit's shortcuts by id (`Shortcuts.scores`); with it, the share of each
-    system's score that they explain is returned too. A `journal` keeps every finished fold.
+    Corpora with more than `most` rows are scored on the first fold. With `sample`, at most that many rows are
+    drawn, whole threads and all copies of a text together: for systems that are expensive to train.
+    `shortcut` holds held-out scores of an audit's shortcuts by id (`Shortcuts.scores`); with it, the share of
+    each system's score that they explain is returned too. A `journal` keeps every finished fold.
     """
     check_seed(seed)
     names = check_names(systems, "systems")

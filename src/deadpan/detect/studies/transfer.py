@@ -253,7 +253,7 @@ def _apart(corpora: Mapping[str, list[Example]]) -> tuple[dict[str, list[Example
         if len({example.label for example in kept[name]}) < 2:
             raise DataError(
                 f"{name}: {duplicates[name]:,} of its {len(rows):,} examples are in an earlier corpus too, "
-                "and the rest has no two labels: a copy cannot be a test, leave it out"
+                "and the rest does not have both labels: a copy cannot be a test, leave it out"
             )
         earlier += rows
     return kept, duplicates

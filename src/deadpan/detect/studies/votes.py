@@ -1,4 +1,4 @@
-"""The study of votes: training on the majority, on votes, and on who said so; intended against perceived."""
+"""The study of votes: training on the majority, on votes, and on whose label it is; intended, perceived."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Train = Callable[[Sequence[Example]], Detector]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SoftStudy(Result):
-    """The same system trained on majority labels, on votes, and on both with who said so.
+    """The same system trained on majority labels, on votes, and on votes and the author's label.
 
     All are scored against the votes. `gain` is how much lower the cross-entropy is after training on votes
     than on the majority, paired by item. `conditioned` is trained on the votes and on the author's label,

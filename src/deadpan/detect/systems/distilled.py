@@ -90,7 +90,7 @@ class Distilled(System):
         return scores
 
     def _spread(self, examples: Sequence[Example], scores: dict[str, float]) -> Iterator[Example]:
-        """Yield each example `copies` times, in that share as sarcastic which its target says."""
+        """Yield each example `copies` times, as sarcastic in the proportion that its target gives."""
         for example in examples:
             target = (1 - self.trust) * bool(example.label) + self.trust * scores[example.id]
             yes = round(target * self.copies)

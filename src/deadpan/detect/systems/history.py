@@ -70,7 +70,7 @@ class Habits:
 class History(System):
     """`text` is a system with `settings` for the words; `by` names what has a history: author, subreddit.
 
-    People who annotate see no history: compare this with the text alone, never instead of it.
+    Annotators see no history: compare this with the text alone, never instead of it.
     """
 
     about = "a text system, and the author's sarcasm in the training data"

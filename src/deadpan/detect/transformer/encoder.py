@@ -60,7 +60,9 @@ def load(name: str) -> tuple[Any, Any]:
                 label2id={label: number for number, label in enumerate(LABELS)},
             )  # fmt: skip
         except (OSError, ValueError, tensors.SafetensorError) as bad:
-            cure = "is it a whole model?" if here else "give a folder, or connect to the hub once to fetch it"
+            cure = (
+                "is it a complete model?" if here else "give a folder, or connect to the hub once to fetch it"
+            )
             raise ModelError(f"the encoder {name!r} cannot be loaded ({reason_of(bad)}): {cure}") from None
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token

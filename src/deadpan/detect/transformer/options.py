@@ -53,11 +53,12 @@ class TransformerOptions:
         least = {"rank": 1, "freeze": 0, "max_tokens": 8, "epochs": 1, "batch_size": 1, "accumulate": 1}
         for name, low in {**least, "rdrop": 0, "adversarial": 0}.items():
             if getattr(self, name) < low:
-                raise ValueError(f"{name} needs a number from {low}, got {getattr(self, name)}")
+                raise ValueError(f"{name} needs a number of at least {low}, got {getattr(self, name)}")
         for name in ("warmup", "validation", "pairwise", "speaker_swap"):
-            if not 0 <= getattr(self, name) <= (0.9 if name in ("warmup", "validation") else 1):
-                raise ValueError(f"{name} is a share from 0, got {getattr(self, name)}")
+            most = 0.9 if name in ("warmup", "validation") else 1
+            if not 0 <= getattr(self, name) <= most:
+                raise ValueError(f"{name} needs a number from 0 to {most}, got {getattr(self, name)}")
         if self.learning_rate <= 0:
             raise ValueError(f"learning_rate needs a number above 0, got {self.learning_rate}")
         if self.patience < 1:
-            raise ValueError(f"patience needs a whole number from 1, got {self.patience}")
+            raise ValueError(f"patience needs a whole number of at least 1, got {self.patience}")

@@ -73,7 +73,7 @@ def safetext(language: Language) -> Check:
     """Return a check by the lists of safetext; not among our extras, because it brings GPL code (pysrt)."""
     if importlib.util.find_spec("safetext") is None:
         raise ConfigError(
-            "toxicity has safetext, which is not installed: pip install safetext (it brings GPL code)"
+            "toxicity has safetext, which is not installed: pip install safetext (it depends on GPL code)"
         )
     checker: Any = importlib.import_module("safetext").SafeText(language=language.code)
 

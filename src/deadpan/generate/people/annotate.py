@@ -148,7 +148,7 @@ class PeopleResult(Result):
         if self.left_out:
             notes.append(
                 f"{self.left_out:,} answers of the qualification round are not in this export: "
-                f"deadpan studio export STUDY --with-qualification brings them"
+                f"deadpan studio export STUDY --with-qualification includes them"
             )
         return Summary((Table(("dialogues", "n"), tuple(rows)),), tuple(notes))
 
@@ -173,7 +173,9 @@ def apply_people(
         step = folder.last()
         known = {draft.id for draft in folder.drafts(step)}
         if not known & judged.keys():
-            raise DataError(f"{export}: no answer is about a dialogue in {folder.root}: is it another run's?")
+            raise DataError(
+                f"{export}: no answer is about a dialogue in {folder.root}: is it from another run?"
+            )
         constructed = (
             (draft, construct(draft, judged.get(draft.id), plan.language, rewritten.get(draft.id, "")))
             for draft in folder.drafts(step)

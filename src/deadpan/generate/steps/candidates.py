@@ -33,7 +33,7 @@ LEAST_FRIENDLY = 0.5
 ENOUGH = 0.95
 """Probability of a friendly response that fits at which no other candidate is written."""
 FREE = 4
-"""One candidate in so many has no frame."""
+"""One candidate in this many has no frame."""
 LATIN_START, OTHER_START, RUN = 5, 2, 4
 """Letters of a word that two texts must share to share the word; words in a row that make a copy."""
 

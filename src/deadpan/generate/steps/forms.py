@@ -97,7 +97,7 @@ def scene_grammar(language: Language, first: str = SPEAKERS[0]) -> str:
 
 
 def dialogue_grammar(language: Language) -> str:
-    """Return a grammar of a dialogue: turns, explanation, the response of who did not speak last."""
+    """Return a grammar of a dialogue: turns, explanation, the response of the one who did not speak last."""
     words = language.facts.words
     forms = []
     for count in range(TURNS[0], TURNS[1] + 1):

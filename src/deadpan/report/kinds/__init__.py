@@ -25,7 +25,7 @@ KINDS: Mapping[str, str] = {
     "reproduce": "reproductions",
     "score": "evaluations",
 }
-"""The beginning of a command -> the module that tells its outputs; all others are told by their manifest."""
+"""The beginning of a command -> the module that describes its outputs; their manifest describes others."""
 OTHER = "others"
 
 

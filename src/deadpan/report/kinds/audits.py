@@ -16,7 +16,7 @@ STRONG = 0.65
 """An AUC that a family of shallow features must reach to be called a strong shortcut."""
 SHOWN = 12
 MANY = 0.05
-"""A share of rows with the text of an earlier one that is said first."""
+"""From this share of rows with the text of an earlier row, that is the first finding."""
 
 
 def tell(outputs: Sequence[Output]) -> list[Story]:

@@ -58,7 +58,7 @@ def _detector(output: Output, found: Mapping[str, Any]) -> Story:
 
 
 def _files(output: Output, found: Mapping[str, Any]) -> Story:
-    """Tell scored files of predictions: their scores side by side, and whether one is better."""
+    """Describe scored files of predictions: their scores side by side, and whether one is better."""
     constant, pairs = found["constant_answer"], found["comparisons"]
     systems = {
         name: {score: decode(value, Interval) for score, value in each["scores"].items()}

@@ -49,7 +49,9 @@ def open_studio(
         connection.close()
         wanted = database_settings(home, address)
         if wanted["ENGINE"] != connection.settings_dict["ENGINE"]:
-            raise ConfigError("one process opens one kind of database: start another for the other")
+            raise ConfigError(
+                "a process can open only one kind of database: start another process for the other"
+            )
         connection.settings_dict.update(wanted)
         home.mkdir(parents=True, exist_ok=True)
         settings.STUDIO_HOME = str(home)
@@ -135,7 +137,7 @@ def copy_before_migration(home: Path, url: str) -> Path:
     target = private(folder / f"before-migration-{stamp}.sql")
     if not shutil.which("pg_dump"):
         raise DataError(
-            "the database is of an older version and pg_dump is not here to copy it first: install it"
+            "the database is of an older version, and pg_dump is needed to copy it first: install pg_dump"
         )
     # The password goes by the environment: other users of the machine see the words of a command.
     parts = database_settings(home, url)

@@ -248,7 +248,7 @@ def reset_link(name: str, base: str, now: datetime, actor: str) -> StudyChange:
     """Return a link with which somebody, the owner too, sets a new password."""
     person = Person.objects.filter(name=name).first()
     if person is None or not person.has_usable_password():
-        raise ConfigError(f"no account named {name!r} has a password: guests come back by their own link")
+        raise ConfigError(f"no account named {name!r} has a password: guests return with their own link")
     for study in StoredStudy.objects.filter(members__person=person):
         log(study, actor, "reset password", member=study.members.get(person=person).pseudonym)
     if person.is_owner:

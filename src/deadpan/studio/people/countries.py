@@ -74,7 +74,7 @@ CODES |= {code.casefold(): code for code in NAMES} | ALSO
 
 
 def country_code(text: str) -> str:
-    """Return the two-letter code of a country as people write it; empty if it is none."""
+    """Return the two-letter code of a country as people write it; empty if it is not one."""
     return CODES.get(" ".join(text.casefold().split()).removeprefix("the "), "")
 
 

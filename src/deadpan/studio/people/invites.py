@@ -17,7 +17,7 @@ from deadpan.studio.people.qualification import has_round
 
 DAYS = 30
 GUEST = "guest-"
-"""Begin of the names of people who came by a link and have no password; nobody else may have such a name."""
+"""Start of the names of people who came by a link and have no password; nobody else may have such a name."""
 
 
 @dataclass(frozen=True, slots=True)

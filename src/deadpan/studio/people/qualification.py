@@ -114,7 +114,7 @@ def decide_applicants(
 ) -> ApplicantTable:
     """Admit and refuse applicants by pseudonym, and return all of them."""
     if not has_round(study):
-        raise ConfigError(f"{study.slug} has no qualification round: everybody who joins is in")
+        raise ConfigError(f"{study.slug} has no qualification round: everybody who joins takes part")
     if both := set(admit) & set(refuse):
         raise ConfigError(f"applicant {min(both)!r} is admitted and refused: choose one")
     table = applicants(study)

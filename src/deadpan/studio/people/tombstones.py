@@ -68,7 +68,7 @@ def read_tombstones(path: Path) -> Iterator[dict[str, Any]]:
             yield {"study": str(entry["study"]), "at": str(entry["at"])} | {f: entry[f] for f in FIELDS}
         except (ValueError, KeyError, TypeError):
             if number < len(lines):
-                raise DataError(f"{path}:{number}: not a tombstone; is the file whole?") from None
+                raise DataError(f"{path}:{number}: not a tombstone; is the file complete?") from None
 
 
 def apply_tombstones(*lists: Path) -> int:

@@ -103,7 +103,7 @@ def people_scores(pairs: Sequence[tuple[bool, bool]]) -> Section:
 
 
 def _f_measure(pairs: Sequence[tuple[bool, bool]]) -> Interval:
-    """Return F with a bootstrap interval over items: F is no proportion, so Wilson's does not apply."""
+    """Return F with a bootstrap interval over items: F is not a proportion, so Wilson's does not apply."""
     kinds = np.array([(a and b, b, a) for a in (True, False) for b in (True, False)], dtype=np.float64)
     counts = np.array([pairs.count((a, b)) for a in (True, False) for b in (True, False)])
 

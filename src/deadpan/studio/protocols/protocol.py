@@ -32,7 +32,7 @@ class SurveyEntry:
     reasons: tuple[str, ...]
     correctable: tuple[str, ...]
     fields: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Fields of the form at which each reason is said; those without one are said at its top."""
+    """Fields of the form at which each reason is shown; those without one are shown at its top."""
 
 
 class StudyProtocol(Generic[I, S]):
@@ -128,7 +128,7 @@ class StudyProtocol(Generic[I, S]):
 
     def survey_form(self, data: Any, settings: S) -> Any:
         """Return the Django form of a survey."""
-        raise DataError(f"the protocol {self.name} is no survey")
+        raise DataError(f"the protocol {self.name} is not a survey")
 
     def survey_entry(
         self,
@@ -140,7 +140,7 @@ class StudyProtocol(Generic[I, S]):
         earlier: Sequence[Mapping[str, Any]],
     ) -> SurveyEntry:
         """Return a valid form as a submission. `earlier` holds the answers of all other submissions."""
-        raise DataError(f"the protocol {self.name} is no survey")
+        raise DataError(f"the protocol {self.name} is not a survey")
 
 
 def sampled(items: list[T], sample: int, seed: int) -> list[T]:

@@ -69,7 +69,7 @@ class QuizProtocol(StudyProtocol[QuizItem, QuizSettings]):
         )
 
     def family_of(self, item: QuizItem) -> str:
-        """Return the pair: who has seen one twin would recognise the other."""
+        """Return the pair: somebody who has seen one twin would recognise the other."""
         return item.pair
 
     def language_of(self, item: QuizItem) -> str:

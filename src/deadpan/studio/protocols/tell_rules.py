@@ -69,7 +69,7 @@ def account(link: str) -> str:
 
 
 def same_link(link: str) -> str:
-    """Return a normalised link, the same for addresses of the same post; an id may stand after the ?."""
+    """Return a normalised link, the same for addresses of the same post; an id may follow the ?."""
     parts = split_link(link)
     host = _host(parts)
     pairs = parse_qsl(parts.query, keep_blank_values=True)
@@ -90,7 +90,7 @@ def _host(parts: SplitResult) -> str:
 
 
 def split_link(link: str) -> SplitResult:
-    """Return the parts of a link; one that is none has no parts."""
+    """Return the parts of a link; text that is not a link has no parts."""
     try:
         parts = urlsplit(link.strip())
         parts.hostname, parts.port  # noqa: B018 - both raise for a broken host

@@ -180,5 +180,5 @@ def _check_expected(item: StudyItem, protocol: StudyProtocol[Any, Any], settings
     for name, answer in item.check.items():
         if name not in questions or answer not in questions[name].values:
             raise DataError(
-                f"item {item.id!r}: the check {name} = {answer!r} is no answer of {protocol.name}"
+                f"item {item.id!r}: the check {name} = {answer!r} is not an answer of {protocol.name}"
             )

@@ -122,7 +122,7 @@ def _rows_for(
         if not known[name].asked(merged) and value:
             raise DataError(f"{name} is not asked here")
         if not known[name].allows(value, merged):
-            raise DataError(f"{value[:40]!r} is no answer to {name}")
+            raise DataError(f"{value[:40]!r} is not an answer to {name}")
     rows = dict(given)
     for name, question in known.items():
         stale = not question.asked(merged) or not question.allows(merged.get(name, ""), merged)

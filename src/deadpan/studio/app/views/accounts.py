@@ -1,4 +1,4 @@
-"""Accounts: login, the first owner, passwords, and the way back of guests."""
+"""Accounts: login, the first owner, passwords, and the way back for guests."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ def is_guest(person: Any) -> bool:
 
 
 def return_link(request: HttpRequest) -> str:
-    """Return the link with which a guest comes back; empty for who has a password."""
+    """Return the link with which a guest comes back; empty for somebody who has a password."""
     if not is_guest(request.user):
         return ""
     # The unusable password is random: making a new one ends all links of the guest.
@@ -193,7 +193,7 @@ def return_link(request: HttpRequest) -> str:
 
 
 def come_back(request: HttpRequest, token: str) -> HttpResponse:
-    """Log a guest in again by their own link, after a press of a button: a preview of a link is no visit."""
+    """Log a guest in again by their own link, after a press of a button: a link preview is not a visit."""
     try:
         pk, password = signing.loads(token, salt=RETURN, max_age=settings.STUDIO_RETURN_AGE)
     except (signing.BadSignature, ValueError, TypeError):

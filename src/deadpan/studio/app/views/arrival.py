@@ -108,7 +108,7 @@ def agree(request: HttpRequest) -> HttpResponse:
 
 
 def _agreed(member: Any, text: str, facts: dict[str, str], wanted: dict[str, str]) -> None:
-    """Store the consent; who does not match what the study asks for is told at once."""
+    """Store the consent; those who do not match what the study asks for are told at once."""
     consent(member, text, timezone.now(), **facts)
     if not all(same_fact(name, str(wanted[name]), facts[name]) for name in facts):
         Member.objects.filter(pk=member.pk).update(state=REFUSED)
@@ -116,7 +116,7 @@ def _agreed(member: Any, text: str, facts: dict[str, str], wanted: dict[str, str
 
 @for_workers
 def guideline(request: HttpRequest) -> HttpResponse:
-    """Show the guideline with examples, and the withdrawal code to who has agreed."""
+    """Show the guideline with examples, and the withdrawal code to people who have agreed."""
     settings = settings_of(request.study)
     context = {
         "study": request.study,

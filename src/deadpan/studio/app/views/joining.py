@@ -41,7 +41,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _own(request: HttpRequest, invite: Any) -> HttpResponse | None:
-    """Return the way on of somebody who is in the study already: their link works again for them."""
+    """Return the next page for somebody who is already in the study: their link works again."""
     if request.user.is_authenticated:
         if Member.objects.filter(study=invite.study, person=request.user, role=invite.role).exists():
             return redirect("study", slug=invite.study.slug)

@@ -22,7 +22,7 @@ BEGAN = "survey_began"
 
 @for_workers
 def fill(request: HttpRequest) -> HttpResponse:
-    """Show and check the form. What can be corrected is said before it is handed in."""
+    """Show and check the form. What can be corrected is shown before it is handed in."""
     study, member = request.study, request.member
     protocol, settings = protocol_of(study), settings_of(study)
     if StoredSubmission.objects.filter(member=member).exists():
@@ -52,7 +52,7 @@ def fill(request: HttpRequest) -> HttpResponse:
 
 
 def _has_taken_part(form: Any, request: HttpRequest) -> bool:
-    """Say at its field that somebody else took part with this platform's id."""
+    """Show at its field that somebody else took part with this platform's id."""
     earlier = known_participant(request.study, form.cleaned_data.get("crowd_id", ""))
     if earlier is None or earlier.pk == request.member.pk:
         return False

@@ -159,7 +159,7 @@ def study_progress(study: Any, now: datetime) -> StudyProgress:
 
 
 def _workers(study: Any) -> list[Worker]:
-    """Return everybody in the study. Who withdrew has no name any more, but is paid for the work."""
+    """Return everybody in the study. Those who withdrew have no name any more but are paid for their work."""
     rate = settings_of(study).rate
     told = dict(
         study.submissions.values_list("member_id")

@@ -87,7 +87,7 @@ def _line(row: Any) -> str:
 
 
 def restore(path: Path, tombstones: Path | None = None) -> StudioRows:
-    """Read a backup into an empty studio, all or nothing, and erase again who has withdrawn since.
+    """Read a backup into an empty studio, all or nothing, and erase again everybody who has withdrawn since.
 
     `tombstones` is the list of withdrawals, or the folder of the studio that wrote the backup. The list in
     this studio's own folder, and in the folder the backup was made from, are always applied.
@@ -113,7 +113,7 @@ def restore(path: Path, tombstones: Path | None = None) -> StudioRows:
         if expected is None or {k: n for k, n in counts.items() if n} != {
             k: n for k, n in expected.items() if n
         }:
-            raise DataError(f"{path}: the backup is not whole; nothing was changed")
+            raise DataError(f"{path}: the backup is incomplete; nothing was changed")
         if connection.vendor == "postgresql":
             with connection.cursor() as cursor:
                 for statement in connection.ops.sequence_reset_sql(no_style(), TABLES):

@@ -16,7 +16,7 @@ from deadpan.storage import read_json, write_text
 from deadpan.studio.records.judgments import latest_records
 
 OWN = "deadpan:"
-"""Begin of the ids of answers that this program exported; the annotator's pseudonym follows."""
+"""Start of the ids of answers that this program exported; the annotator's pseudonym follows."""
 TEXT_KEYS = ("text", "response", "comment", "body")
 
 
@@ -41,7 +41,9 @@ def examples_from(path: Path) -> list[Example]:
     for number, task in enumerate(read_tasks(path), 1):
         data = task["data"]
         if not isinstance(data.get("context") or [], str | list):
-            raise DataError(f"{path}: task {number} has a context that is no text and no list: leave it out")
+            raise DataError(
+                f"{path}: task {number} has a context that is neither text nor a list: leave it out"
+            )
         text = next((str(data[key]) for key in TEXT_KEYS if data.get(key)), "")
         if not text.strip():
             raise DataError(f"{path}: task {number} has no text under {', '.join(TEXT_KEYS)}: leave it out")
