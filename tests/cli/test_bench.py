@@ -76,7 +76,7 @@ def test_bad_submissions_get_one_line(deadpan, mine, tmp_path):
     sent = tmp_path / "baseline-first"
     check = ("bench", "check-submission", sent, "--set", mine)
     assert deadpan(*check).status == 0
-    fails(deadpan("bench", "check-submission", sent), "give its set")
+    fails(deadpan("bench", "check-submission", sent), "name its set")
     rows = (sent / "rows.jsonl").read_text()
     (sent / "rows.jsonl").write_text(rows.replace('"answer": "A"', '"answer": "B"', 1))
     fails(deadpan(*check), "its key is B, the set's A")
@@ -141,7 +141,7 @@ def test_bad_models_and_options(deadpan, mine, tmp_path, monkeypatch):
     fails(deadpan(*run, "x", "--base-url", "nowhere"), "not the address of a server")
     for option, value, message in (
         ("--runs", 0, "runs must be a whole number of at least 1"), ("--temperature", -1, "temperature is -1: give 0 or more"),
-        ("--top-p", 7, "top_p is 7: give a share"), ("--timeout", 0, "timeout is 0: give 0.1 or more"),
+        ("--top-p", 7, "top_p is 7: give a number"), ("--timeout", 0, "timeout is 0: give 0.1 or more"),
         ("--max-cost", -1, "-1.0 is not in the range x>=0"),
     ):  # fmt: skip
         fails(deadpan(*run, "baseline/first", option, value), message)

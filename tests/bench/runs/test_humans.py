@@ -74,7 +74,7 @@ def test_a_csv_without_an_answer_column_is_refused(tmp_path):
     (tmp_path / "a.csv").write_text("item,person\nx,y\n")
     with pytest.raises(DataError, match="no column named answer"):
         read_answers(tmp_path / "a.csv")
-    with pytest.raises(DataError, match="give its set"):
+    with pytest.raises(DataError, match="name its set"):
         write_human_run(tmp_path / "h", SET, [], Tally())
 
 

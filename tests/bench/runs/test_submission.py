@@ -49,7 +49,7 @@ def test_a_letter_that_the_answer_does_not_name_is_found(sent):
     with pytest.raises(DataError, match="but its text says"):
         check_submission(sent, SET)
     edit(sent, lambda rows: [{**rows[0], "order": "AB"}, *rows[1:]])
-    with pytest.raises(DataError, match="no order of its options"):
+    with pytest.raises(DataError, match="not an order of its options"):
         check_submission(sent, SET)
 
 
@@ -66,7 +66,7 @@ def test_a_row_sent_twice_is_found(sent):
 
 
 def test_another_set_is_refused(sent):
-    with pytest.raises(DataError, match="give its set"):
+    with pytest.raises(DataError, match="name its set"):
         check_submission(sent, small_set(8))
     with pytest.raises(DataError, match=r"not public@0\.2\.0"):
         check_submission(sent)

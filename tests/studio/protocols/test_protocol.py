@@ -236,7 +236,7 @@ def test_every_protocol_says_what_it_is(name):
         (
             "perceive",
             [PerceiveItem("a", Turn("", "x"), check={"sarcastic": "perhaps"})],
-            "no answer of",
+            "not an answer of",
         ),
     ],
 )
