@@ -158,7 +158,7 @@ def test_torchs_own_random_numbers_go_on_as_if_nothing_had_happened():
     [
         ({"epoch": 3}, "did you mean 'epochs'"),
         ({"hidden": 0}, "hidden needs a whole number of at least 1"),
-        ({"dropout": 1.5}, "dropout is a share"),
+        ({"dropout": 1.5}, "dropout needs a number from 0 to 0.9"),
         ({"learning_rate": -1.0}, "learning_rate"),
         ({"dropout_range": [0.4, 0.2]}, "dropout_range"),
         ({"stop_on": "accuracy"}, "stop_on"),
