@@ -44,6 +44,22 @@ def test_short_texts_without_frequent_words(texts, language):
     assert {text: guess_language(text) == language for text in texts} == dict.fromkeys(texts, True)
 
 
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Well I guess the meeting is cancelled then ¯\\_(ツ)_/¯", "en"), ("La La Land was boring", "en"),
+        ("Prayers go up, blessings come down", "en"), ("feeling v grateful!!!!", "en"),
+        ("don't worry, he'll come around.", "en"), ("got em pic.twitter.com/abc", "en"),
+        ("تحية وتقدير لچورچ اسحاق ستبقى دائمًا رمزًا للشجاعة", "ar"), ("واو، چه روز خوبی", "fa"),
+        ("부르르 pic.twitter.com/xnSeAQTSbl", "ko"), ("전철타고 복수초 보러 가자 URL bo table wr id", "ko"),
+        ("新しい iPhone を買った", "ja"), ("東京の会議は三時から", "ja"), ("Das Meeting war super", "de"),
+        ("Ich bin so froh", "de"), ("Vilken underbar dag", "sv"),
+    ],
+)  # fmt: skip
+def test_a_few_foreign_letters_or_words_do_not_decide(text, language):
+    assert guess_language(text) == language
+
+
 def test_a_megabyte_is_no_problem():
     assert guess_language("das ist gut " * 90_000) == "de"
 

@@ -38,7 +38,11 @@ MOST_READ = 2000
 """Characters of a text that are looked at."""
 _LONE = re.compile("[a-zᄀ-ᇿ]")
 """Letters that are no word alone, unlike a Korean syllable."""
-_NOISE = re.compile(r"https?://\S+|www\.\S+|[@#]\w+")
+_NOISE = re.compile(r"https?://\S+|www\.\S+|\b[\w.-]+\.[a-z]{2,4}/\S*|[@#]\w+")
+SYLLABLES = {"ko": 2, "ja": 2, "zh": 2}
+"""Latin letters that a character stands for, at least: tags and links make Korean posts look Latin."""
+PERSIAN_SHARE = 0.08
+"""Share of letters that Arabic lacks; Arabic posts have a few of them, as ornaments or in names."""
 
 
 def has_words(text: str) -> bool:
@@ -53,11 +57,11 @@ def guess_language(text: str) -> str:
     scripts = Counter(_script(letter) for letter in plain if letter.isalpha())
     if not scripts:
         return "en"
-    if scripts["ja"]:
-        return "ja"
-    script = max(scripts, key=lambda name: scripts[name])
+    if scripts["ja"]:  # Japanese has Chinese characters too; a single kana may be a face
+        scripts["ja"] += scripts.pop("zh", 0)
+    script = max(scripts, key=lambda name: scripts[name] * SYLLABLES.get(name, 1))
     if script == "ar":
-        return "fa" if sum(letter in _PERSIAN for letter in plain) > 0 else "ar"
+        return "fa" if sum(letter in _PERSIAN for letter in plain) > PERSIAN_SHARE * scripts["ar"] else "ar"
     return _latin(plain.lower().replace("’", "'")) if script == "latin" else script
 
 
@@ -89,8 +93,8 @@ def _by_endings(words: list[str]) -> str:
 
 
 def _latin(text: str) -> str:
-    words = _WORD.findall(text)
-    hits = {language: sum(word in known for word in words) for language, known in _frequent().items()}
+    words = [word for word in _WORD.findall(text) if len(word) > 1]
+    hits = {language: len(known & set(words)) for language, known in _frequent().items()}
     foreign = sum(letter in _FOREIGN for letter in text)
     if not any(hits.values()):
         language = _by_endings(words)
