@@ -17,7 +17,7 @@ FOLDER = Path(__file__).with_name("everyday")
 SOURCE = "everyday-lines"
 PAIRS = "everyday-pairs"
 LANGUAGES = ("en", "ko", "ar")
-WRITTEN = ("", "later_", "more_", "wide_", "voices_", "calm_")
+WRITTEN = ("", "later_", "more_", "wide_", "voices_", "calm_", "answers_")
 """Beginnings of the names of files with pairs, in the order in which they were written."""
 SHARE = {"en": 0.18, "ko": 0.6, "ar": 0.6}
 """Share of all combinations of event and frame that become a line."""
@@ -74,12 +74,18 @@ def _pairs(language: str, written: str) -> Iterator[Example]:
         yield from _pair(f"{language}-{written}same-{number}", language, ((bad, answer), (good, answer)))
 
 
-def plain_lines() -> list[Example]:
+def plain_lines(written: Sequence[str] = WRITTEN) -> list[Example]:
     """Return sincere English answers and lines: thanks, joy, complaints, anger, facts and questions."""
     return [
-        _line("en", 100_000 + number, text, text, False, before)
-        for number, (before, text) in enumerate(_table("plain_en.tsv"))
+        _line("en", _first_number(name) + number, text, text, False, before)
+        for name in written
+        for number, (before, text) in enumerate(_table(f"{name}plain_en.tsv"))
     ]
+
+
+def _first_number(written: str) -> int:
+    """Return where the numbers of plain lines begin, apart from those of lines that stand alone."""
+    return 100_000 * WRITTEN.index(written) + 50_000 if written else 100_000
 
 
 def lines_alone(languages: Sequence[str] = LANGUAGES, written: Sequence[str] = WRITTEN) -> list[Example]:

@@ -48,9 +48,9 @@ KEEP = 30_000
 """n-grams of each kind that `linear` keeps."""
 FRAMED = 900
 """Everyday lines made from frames that are trained on: they are many and alike."""
-HELD_APART = ("more_", "wide_", "voices_", "calm_")
+HELD_APART = ("more_", "wide_", "voices_", "calm_", "answers_")
 """Beginnings of the names of files with lines, in the order in which they were written."""
-REHEARSED = 4_000
+REHEARSED = 2_500
 """Earlier examples that are trained on again when a student is trained further."""
 FURTHER = {"epochs": 3, "learning_rate": 3e-4}
 PREVALENCE, COVERAGE, CALM = 0.5, 0.82, 0.92
@@ -73,10 +73,11 @@ def parts(data_dir: Path) -> tuple[list[Example], list[Example]]:
     known = {e.response.text for e in everyday_lines()}
     lines = [e for e in everyday_lines(more=True) if e.language == "en" and e.response.text not in known]
     second = folds([*lines, *everyday_pairs(("en",), ("",))], 5, seed=0, by_source=True)[0]
-    third = folds([*everyday_pairs(("en",), ("later_",)), *plain_lines()], 5, seed=0, by_source=True)[0]
+    lines = [*everyday_pairs(("en",), ("later_",)), *plain_lines(("",))]
+    third = folds(lines, 5, seed=0, by_source=True)[0]
     every = [first, second, third]
     for written in HELD_APART:
-        lines = [*everyday_pairs(("en",), (written,)), *lines_alone(("en",), (written,))]
+        lines = written_lines((written,))
         every.append(folds(lines, 5, seed=0, by_source=True)[0])
     train = [e for fold in every for e in fold.train]
     framed = sample([e for e in first.train if e.source == SOURCE], FRAMED, seed=0, key=lambda e: e.id)
@@ -85,9 +86,15 @@ def parts(data_dir: Path) -> tuple[list[Example], list[Example]]:
     return train, [e for fold in every for e in fold.test]
 
 
+def written_lines(written: Sequence[str]) -> list[Example]:
+    """Return the English pairs and lines of some files; the first plain lines belong to the third part."""
+    later = [name for name in written if name]
+    return [*everyday_pairs(("en",), written), *lines_alone(("en",), written), *plain_lines(later)]
+
+
 def further(train: Sequence[Example], new: Sequence[str]) -> list[Example]:
     """Return what is new since the earlier student, and a sample of what it knows; pairs stay whole."""
-    fresh = {e.id for e in (*everyday_pairs(("en",), new), *lines_alone(("en",), new))}
+    fresh = {e.id for e in written_lines(new)}
     known = [e for e in train if e.id not in fresh]
     return [e for e in train if e.id in fresh] + sample(
         known, REHEARSED, seed=0, key=lambda e: e.sequence or e.id

@@ -125,7 +125,7 @@ PAIRS = [
 
 SEALED = [
     line.split("\t")
-    for name in ("sealed.tsv", "sealed_second.tsv")
+    for name in ("sealed.tsv", "sealed_second.tsv", "sealed_third.tsv")
     for line in Path(__file__).with_name(name).read_text("utf-8").splitlines()[1:]
 ]
 
