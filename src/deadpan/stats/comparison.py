@@ -25,6 +25,7 @@ from deadpan.stats.bootstrap import (
     resample_totals,
 )
 from deadpan.stats.clusters import cluster_codes
+from deadpan.stats.direction import with_direction
 from deadpan.stats.interval import LEVEL, FloatArray, Interval, check_level, percentile_interval, undefined
 from deadpan.stats.outcomes import Outcomes, match, score_named
 from deadpan.stats.scores import remark
@@ -136,7 +137,7 @@ class Comparisons(Result, Sequence[Comparison]):
             for pair in self.pairs
         )
         metric = self.pairs[0].score if self.pairs else "score"
-        columns = ("systems", f"difference of {metric}", "p", "McNemar p", "result")
+        columns = ("systems", f"difference of {with_direction(metric)}", "p", "McNemar p", "result")
         note = "p: paired bootstrap over clusters of examples. Both p values are adjusted by Holm's method."
         return Summary((Table(columns, rows),), (note,))
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from deadpan.detect.studies.comparison import BEST, HIGHEST, compare_systems, suitable_metrics
+from deadpan.detect.studies.comparison import BEST, HIGHEST, LOWEST, compare_systems, suitable_metrics
 from deadpan.errors import ConfigError
 from deadpan.records import Turn
 from detect_corpus import noise_corpus, word_corpus
@@ -38,6 +38,19 @@ def test_what_is_not_better_than_a_constant_answer_does_not_do_best():
     assert result.rows[0].scores["f1"].value < result.baseline["f1"]
     assert result.rows[0].verdict == HIGHEST
     assert result.headline().startswith("No system is significantly better than a constant answer on")
+
+
+def test_by_a_score_of_errors_the_lowest_is_first(tmp_path):
+    result = compare_systems(word_corpus(), ["random", "bow"], k=3, metric="brier")
+    assert [row.system for row in result.rows] == ["bow", "random"]
+    assert result.rows[0].scores["brier"].value < result.rows[1].scores["brier"].value
+    assert result.rows[0].verdict == BEST and "bow does best" in result.headline()
+    assert "lower is better" in str(result)
+    result.write(tmp_path)
+    assert "lowest brier first" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    noise = compare_systems(noise_corpus(), ["random", "bow"], k=3, metric="brier")
+    assert noise.rows[0].verdict == LOWEST
+    assert noise.headline().startswith("No system is significantly better than a constant answer")
 
 
 def test_a_constant_answer_and_auc_are_in_the_table():

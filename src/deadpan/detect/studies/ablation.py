@@ -22,6 +22,7 @@ from deadpan.records import Example, Prediction
 from deadpan.results import Result
 from deadpan.stats import Comparison, Interval, ScoreTable, compare_predictions, score_predictions
 from deadpan.stats.constant import CONSTANT, NOTE, constant_scores
+from deadpan.stats.direction import is_loss, with_direction
 from deadpan.stats.outcomes import score_named
 
 TURNS: tuple[int | None, ...] = (0, 1, 2, 3, None)
@@ -60,7 +61,7 @@ class Ablation(Result):
         rows: list[tuple[Cell, ...]] = [
             (name, value, *((self._gain(name),) if self.gains else ())) for name, value in self.scores.items()
         ]
-        columns = (self.by, self.metric, *((f"gain over {first}",) if self.gains else ()))
+        columns = (self.by, with_direction(self.metric), *((f"gain over {first}",) if self.gains else ()))
         constant = self.baseline.get(self.metric)
         notes = [
             f"{self.system} on {self.source}, {self.design.describe()}, n = {len(self.design.tested):,}; "
@@ -71,14 +72,18 @@ class Ablation(Result):
         return Summary((Table(columns, tuple(rows)),), tuple(notes))
 
     def _gain(self, name: str) -> str:
-        """Return the gain over the first row, with its interval and whether it is significant."""
+        """Return the gain over the first row, with its interval and whether it is significant.
+
+        A lower value is a gain by a score of errors.
+        """
         if name not in self.gains or self.gains[name].difference.value is None:
             return ""
         difference = self.gains[name].difference
-        low, high = difference.low, difference.high
-        span = "" if low is None or high is None else f" [{-high:+.3f}, {-low:+.3f}]"
+        sign = 1 if is_loss(self.metric) else -1  # the difference is that of the first row minus this one
+        ends = sorted(sign * end for end in (difference.low, difference.high) if end is not None)
+        span = f" [{ends[0]:+.3f}, {ends[1]:+.3f}]" if len(ends) == 2 else ""
         verdict = "significant" if self.gains[name].significant else "not significant"
-        return f"{-(difference.value or 0.0):+.3f}{span}, {verdict}"
+        return f"{sign * (difference.value or 0.0):+.3f}{span}, {verdict}"
 
     def as_dict(self) -> dict[str, object]:
         """Return the scores as `contexts`, with `differences`, or as `parts`."""

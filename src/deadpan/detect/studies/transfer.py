@@ -32,6 +32,7 @@ from deadpan.results import Result
 from deadpan.splits import Fold
 from deadpan.stats import Interval, score_predictions
 from deadpan.stats.constant import CONSTANT, NOTE, constant_scores
+from deadpan.stats.direction import with_direction
 from deadpan.stats.outcomes import score_named
 
 METRIC = "balanced_accuracy"
@@ -79,7 +80,7 @@ class TransferMatrix(Result):
         rows.append((CONSTANT, *(self.baseline.get(b) for b in corpora)))
         excluded = ", ".join(f"{name} {count:,}" for name, count in self.duplicates.items() if count)
         notes = (
-            f"{self.metric} of {self.system}; on the diagonal: "
+            f"{with_direction(self.metric)} of {self.system}; on the diagonal: "
             + ", ".join(f"{name} {how}" for name, how in self.designs.items())
             + ".",
             f"Excluded because an earlier corpus has the text: {excluded or 'none'}.",
@@ -105,14 +106,15 @@ class TransferMatrix(Result):
         out = Path(out)
         out.mkdir(parents=True, exist_ok=True)
         corpora = list(self.cells)
-        page = Page("Trained on one corpus, tested on another", f"{self.metric} of {self.system}.")
+        said = f"{with_direction(self.metric)} of {self.system}."
+        page = Page("Trained on one corpus, tested on another", said)
         add_summary(page, self)
         rows = {**self.cells, "all": self.together} if self.together else self.cells
         matrix = [[row[b].value for b in corpora] for row in rows.values()]
         add_figure(page, out, "transfer", lambda: heat(
             "Trained on a row, tested on a column", matrix,
             rows=("trained on", list(rows)), columns=("tested on", corpora),
-            unit=self.metric.replace("_", " "), centre=CHANCE.get(self.metric),
+            unit=with_direction(self.metric, self.metric.replace("_", " ")), centre=CHANCE.get(self.metric),
         ))  # fmt: skip
         write_study(
             out,
