@@ -102,6 +102,22 @@ def score_named(name: str) -> Score:
     return SCORES[name]
 
 
+def check_fits(metric: str, examples: Sequence[Example], where: str = "") -> None:
+    """Raise an error if the examples do not allow a score, before anything is trained or asked."""
+    labelled = [(e.label, e.sequence) for e in check_examples(examples) if e.label is not None]
+    truth, sequences = [label for label, _ in labelled], [sequence for _, sequence in labelled]
+    not_pairs = why_not_pairs(truth, sequences)
+    why: dict[Block, str] = {
+        "pairs": "no pairs: no example has a sequence" if not any(sequences) else not_pairs,
+        "sequences": "" if any(sequences) else "no example has a sequence",
+    }
+    if reason := why.get(score_named(metric).block, ""):
+        others = [name for name, score in SCORES.items() if not why.get(score.block)]
+        raise ConfigError(
+            f"{where and f'{where}: '}{metric} cannot be computed ({reason}): choose from {', '.join(others)}"
+        )
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcomes:
     """The labelled examples and one system's answers, in the order of the examples."""

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from deadpan.page.summary import Summary
 
 
+SEQUENCED = frozenset(name for name, score in SCORES.items() if score.block in ("pairs", "sequences"))
+"""Scores of pairs and sequences; where no example has a sequence, a table has none of them."""
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class ScoreTable(Result):
     """The scores of a system with their intervals, and the number of examples and unread answers.
@@ -56,6 +60,11 @@ class ScoreTable(Result):
         if self.calibration.ece_width is not None:
             notes.append(f"Expected calibration error: {self.calibration.ece_width:.3f}")
         return Summary((scores, answers), tuple(notes))
+
+    def score(self, name: str) -> Interval:
+        """Return a score; one that these examples or answers do not allow is undefined."""
+        missing = undefined("no sequences" if name in SEQUENCED else "no prediction has a score", self.n)
+        return self.scores.get(name, missing)
 
     def counts(self) -> str:
         """Return the number of examples and clusters, and what has no label or no answer, as one line."""

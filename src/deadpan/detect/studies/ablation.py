@@ -23,7 +23,7 @@ from deadpan.results import Result
 from deadpan.stats import Comparison, Interval, ScoreTable, compare_predictions, score_predictions
 from deadpan.stats.constant import CONSTANT, NOTE, constant_scores
 from deadpan.stats.direction import is_loss, with_direction
-from deadpan.stats.outcomes import score_named
+from deadpan.stats.outcomes import check_fits
 
 TURNS: tuple[int | None, ...] = (0, 1, 2, 3, None)
 LENGTHS = (5, 10, 20, 40)
@@ -123,11 +123,11 @@ def ablate(
         raise ConfigError("no turns to try: give numbers or full, such as 0,1,full")
     if check_text(by, "by") not in (BY_TURNS, *GROUPINGS):
         raise ConfigError(f"unknown grouping {by!r}: choose from {', '.join((BY_TURNS, *GROUPINGS))}")
-    if metric is not None:
-        score_named(metric)
     check_threshold(threshold)
     design = divide(examples, k=k, pool=pool)
     suited = suitable_metrics(design.tested)
+    if metric is not None:
+        check_fits(metric, design.tested)
     trials = {
         name_turns(count): run_trial(
             system, design, seed=seed, threshold=threshold, progress=progress,
@@ -141,10 +141,10 @@ def ablate(
     else:
         (trial,) = trials.values()
         tables = score_parts(design.tested, trial.predictions, by, seed)
-        defined = all(table.scores[chosen].value is not None for table in tables.values())
+        defined = all(table.score(chosen).value is not None for table in tables.values())
         if not metric and not defined:
             chosen = suited[1]  # pairs whose two responses fell into different parts
-        scores, gains = {name: table.scores[chosen] for name, table in tables.items()}, {}
+        scores, gains = {name: table.score(chosen) for name, table in tables.items()}, {}
     return Ablation(
         system,
         source or source_name(examples),
@@ -162,7 +162,7 @@ def _by_turns(
     examples: Sequence[Example], trials: Mapping[str, Trial], metric: str, seed: int
 ) -> tuple[dict[str, Interval], dict[str, Comparison]]:
     scores = {
-        name: score_predictions(examples, trial.predictions, seed=seed).scores[metric]
+        name: score_predictions(examples, trial.predictions, seed=seed).score(metric)
         for name, trial in trials.items()
     }
     if len(trials) < 2:

@@ -35,7 +35,7 @@ from deadpan.stats import (
 )
 from deadpan.stats.constant import CONSTANT, NOTE, constant_scores
 from deadpan.stats.direction import beats, is_loss, merit, with_direction
-from deadpan.stats.outcomes import score_named
+from deadpan.stats.outcomes import check_fits
 
 BLENDED = "all, blended"
 BEST = "best"
@@ -251,7 +251,7 @@ def compare_systems(
     design = divide(examples, k=k, pool=pool, also=also)
     shown = suitable_metrics(design.tested)
     metric = shown[0] if metric is None else metric
-    score_named(metric)
+    check_fits(metric, design.tested)
     shown = list(dict.fromkeys([metric, *shown, "auc"]))
     first: dict[str, Trial] = {}
     tables: dict[str, list[ScoreTable]] = {}
@@ -302,17 +302,19 @@ def _table(
 ) -> ComparisonTable:
     answers = {name: trial.predictions for name, trial in trials.items()}
     pairs = compare_predictions(design.tested, answers, metric=metric) if len(trials) > 1 else []
-    order = sorted(trials, key=lambda name: -merit(metric, tables[name][0].scores[metric].value))
-    usable = [name for name in shown if all(name in tables[system][0].scores for system in trials)]
+    order = sorted(trials, key=lambda name: -merit(metric, tables[name][0].score(metric).value))
+    usable = [
+        name for name in shown if name == metric or all(name in tables[system][0].scores for system in trials)
+    ]
     rate = sum(bool(e.label) for fold in design.folds for e in fold.train) / max(
         sum(len(fold.train) for fold in design.folds), 1
     )
     baseline = constant_scores(design.tested)
-    useful = beats(metric, tables[order[0]][0].scores[metric], baseline.get(metric))
+    useful = beats(metric, tables[order[0]][0].score(metric), baseline.get(metric))
     rows = tuple(
         ComparisonRow(
             name,
-            tables[name][0].scores,
+            {**tables[name][0].scores, metric: tables[name][0].score(metric)},
             {score: _over_seeds(tables[name], score) for score in usable},
             trials[name].cost(),
             tables[name][0].n_unread,
@@ -351,7 +353,7 @@ def _blended(
 
 
 def _over_seeds(tables: Sequence[ScoreTable], score: str) -> tuple[float, float]:
-    values = [table.scores[score].value or 0.0 for table in tables]
+    values = [table.score(score).value or 0.0 for table in tables]
     return fmean(values), stdev(values) if len(values) > 1 else 0.0
 
 

@@ -33,7 +33,7 @@ from deadpan.splits import Fold
 from deadpan.stats import Interval, score_predictions
 from deadpan.stats.constant import CONSTANT, NOTE, constant_scores
 from deadpan.stats.direction import with_direction
-from deadpan.stats.outcomes import score_named
+from deadpan.stats.outcomes import check_fits, score_named
 
 METRIC = "balanced_accuracy"
 AUC = "auc"
@@ -159,6 +159,9 @@ def transfer(
         score_named(metric)
     kept, duplicates = _apart({name: _drawn(rows, at_most, seed) for name, rows in corpora.items()})
     designs = {name: divide(rows, k=k, pool=pool) for name, rows in kept.items()}
+    for name, design in designs.items():
+        if metric != AUC:
+            check_fits(metric, design.tested, name)
     cells: dict[str, dict[str, Interval]] = {}
     one_for_all: dict[str, Interval] = {}
     if check_flag(together, "together"):
@@ -174,7 +177,7 @@ def transfer(
         for target, other in designs.items():
             answers = own.predictions if source == target else detector.predict(other.tested)
             scored = score_predictions(other.tested, answers, seed=seed)
-            cells[source][target] = scored.scores[metric]
+            cells[source][target] = scored.score(metric)
     return TransferMatrix(
         system,
         metric,
@@ -211,7 +214,7 @@ def _scores_apart(designs: Mapping[str, Design], trial: Trial, metric: str, seed
     scores = {}
     for name, design in designs.items():
         answers = [replace(said[_own_id(name, e)], example_id=e.id) for e in design.tested]
-        scores[name] = score_predictions(design.tested, answers, seed=seed).scores[metric]
+        scores[name] = score_predictions(design.tested, answers, seed=seed).score(metric)
     return scores
 
 

@@ -11,7 +11,7 @@ from deadpan.report.kinds.comparisons import in_words
 from deadpan.report.outputs import Output
 from deadpan.report.stories import Finding, Story, StoryTable
 from deadpan.stats import Interval
-from deadpan.stats.direction import beats, with_direction
+from deadpan.stats.direction import beats, is_loss, with_direction
 from deadpan.storage import read_json
 
 EVEN = ("balanced_accuracy", "accuracy", "pair_accuracy", "auc")
@@ -30,7 +30,8 @@ def _story(output: Output) -> Story:
     unit = with_direction(metric, in_words(metric))
     cells = {a: {b: decode(found["cells"][a][b], Interval) for b in names} for a in names}
     constants = [found["constant_answer"].get(b) for b in names]
-    centre = CHANCE if metric in EVEN else None if None in constants else constants
+    # Around a centre green would be above it, which is no praise of an error.
+    centre = CHANCE if metric in EVEN else None if is_loss(metric) or None in constants else constants
     away = [cells[a][b] for a in names for b in names if a != b]
     level = [found["constant_answer"].get(b) for a in names for b in names if a != b]
     above = sum(
