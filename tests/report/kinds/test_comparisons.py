@@ -30,6 +30,12 @@ def test_a_winner_needs_every_difference_to_be_significant():
         )
 
 
+def test_a_small_p_value_of_too_few_clusters_makes_no_winner():
+    facts = found(0.01, "a", "b")
+    facts["comparisons"][0]["significant"] = False
+    assert headline(facts).startswith("No system is significantly better than all others")
+
+
 def test_by_a_score_of_errors_the_lowest_is_best():
     facts = found(0.01, "b", "a", constant=0.5)
     for name, value in (("a", 0.2), ("b", 0.1)):

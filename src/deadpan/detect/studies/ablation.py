@@ -21,6 +21,7 @@ from deadpan.progress import Progress, silent
 from deadpan.records import Example, Prediction
 from deadpan.results import Result
 from deadpan.stats import Comparison, Interval, ScoreTable, compare_predictions, score_predictions
+from deadpan.stats.comparison import cautions
 from deadpan.stats.constant import CONSTANT, NOTE, constant_scores
 from deadpan.stats.direction import is_loss, with_direction
 from deadpan.stats.outcomes import check_fits
@@ -66,6 +67,7 @@ class Ablation(Result):
         notes = [
             f"{self.system} on {self.source}, {self.design.describe()}, n = {len(self.design.tested):,}; "
             f"{CONSTANT} on all: {'undefined' if constant is None else f'{constant:.3f}'}.",
+            *cautions(tuple(self.gains.values())),
             *self.design.notes(),
             f"{NOTE}.",
         ]
@@ -82,7 +84,8 @@ class Ablation(Result):
         sign = 1 if is_loss(self.metric) else -1  # the difference is that of the first row minus this one
         ends = sorted(sign * end for end in (difference.low, difference.high) if end is not None)
         span = f" [{ends[0]:+.3f}, {ends[1]:+.3f}]" if len(ends) == 2 else ""
-        verdict = "significant" if self.gains[name].significant else "not significant"
+        gain = self.gains[name]
+        verdict = "significant" if gain.significant else "not settled" if gain.too_few else "not significant"
         return f"{sign * (difference.value or 0.0):+.3f}{span}, {verdict}"
 
     def as_dict(self) -> dict[str, object]:

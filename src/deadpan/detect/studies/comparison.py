@@ -33,6 +33,7 @@ from deadpan.stats import (
     compare_predictions,
     score_predictions,
 )
+from deadpan.stats.comparison import cautions
 from deadpan.stats.constant import CONSTANT, NOTE, constant_scores
 from deadpan.stats.direction import beats, is_loss, merit, with_direction
 from deadpan.stats.outcomes import check_fits
@@ -126,6 +127,7 @@ class ComparisonTable(Result):
             f"{self.headline()}.",
             f"{self.source}, {self.design.describe()}, n = {self.n:,}. Significance: paired bootstrap over "
             "groups, Holm-adjusted, alpha 0.05.",
+            *cautions(self.pairs),
             *self.design.notes(),
             *(f"Warning, {row.system}: {warning}" for row in self.rows for warning in row.warnings),
             "Best F1 is that of the best threshold in hindsight: a limit, not a result.",
@@ -371,6 +373,8 @@ def _verdict(name: str, first: str, pairs: Sequence[Comparison], useful: bool, o
         if {pair.first, pair.second} == {name, first}:
             if pair.p_holm is None:
                 return "cannot be compared"
+            if pair.too_few:
+                return f"not settled, p {pair.p_holm:.3f}"
             word = "significantly worse" if pair.significant else "not significantly different"
             return f"{word}, p {pair.p_holm:.3f}"
     return ""

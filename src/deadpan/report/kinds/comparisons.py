@@ -88,7 +88,7 @@ def significant(found: Mapping[str, Any], one: str, other: str) -> bool:
     return any(
         {pair["first"], pair["second"]} == {one, other}
         and pair["p_holm"] is not None
-        and pair["p_holm"] < ALPHA
+        and pair.get("significant", pair["p_holm"] < ALPHA)
         for pair in found["comparisons"]
     )
 
