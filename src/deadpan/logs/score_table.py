@@ -19,7 +19,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
 }
 _CURE = "give it the columns item, score and, for several systems, system"
 _PREDICTED = "predicted"
-"""How the columns begin that `detect predict` adds to a table with a label or a score of its own."""
+"""Prefix of the columns that `detect predict` adds to a table with a label or a score of its own."""
 
 
 class TableFormat:

@@ -84,7 +84,7 @@ class Comparison(Result):
 
     @property
     def too_few(self) -> str:
-        """Why the clusters are too few to call anything significant; empty if they are enough."""
+        """The reason that clusters are too few to call anything significant; empty if they are enough."""
         return "" if self.n_clusters is None else too_few(self.n_clusters)
 
     @property

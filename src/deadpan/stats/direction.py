@@ -1,4 +1,4 @@
-"""Which scores are losses, where lower is better, and what that means for an order and a verdict."""
+"""Losses, the scores where lower is better, and what they mean for an order and a verdict."""
 
 from __future__ import annotations
 

@@ -36,6 +36,14 @@ def test_no_winner_is_declared_on_a_handful_of_rows():
     assert "4 clusters are too few" in str(result)
 
 
+def test_rows_repeated_twenty_times_prove_no_more_than_once():
+    rows = [replace(e, id=f"{e.id}/{n}", group="") for n in range(20) for e in word_corpus()[:8]]
+    result = compare_systems(rows, ["bow", "random"], k=3)
+    assert result.n == 160
+    assert "8 clusters are too few" in str(result) and "152 of 160 rows are copies" in str(result)
+    assert result.rows[0].verdict != BEST
+
+
 def test_no_winner_is_declared_without_significance(tmp_path):
     result = compare_systems(noise_corpus(), ["bow", "bigrams"], k=3)
     assert result.rows[0].verdict == HIGHEST
