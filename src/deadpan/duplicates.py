@@ -42,6 +42,13 @@ def identity(text: str) -> str:
     return fold(text) or " ".join(text.split())
 
 
+def copy_key(example: Example) -> str:
+    """Return what copies of an example share: its folded text and context; empty if it has no text."""
+    if not example.response.text.strip():
+        return ""
+    return "\n".join(identity(turn.text) for turn in (*example.context, example.response))
+
+
 def word_count(key: str) -> int:
     """Count the words of a folded text; in scripts without spaces, two characters count as one word."""
     return key.count(" ") + 1 + (0 if key.isascii() else len(_UNSPACED.findall(key)) // 2)

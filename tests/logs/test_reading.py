@@ -186,6 +186,42 @@ def test_tables_with_and_without_systems(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", "id,text,label,score\n1,x,sarcastic,0.83\n2,y,sincere,0.21\n3,z,cannot tell,0.5\n"),
+        ("a.csv", "text,label,predicted_label,predicted_score\nx,1,sarcastic,0.83\ny,0,sincere,0.21\n"),
+        ("a.csv", "id,label,score,predicted_label,predicted_score\n1,1,14,sincere,0.4\n"),
+        ("a.csv", "id,label,predicted2_label,predicted2_score\n1,1,sincere,0.4\n"),
+        ("a.jsonl", '{"example_id": "1", "label": true, "score": 0.8, "raw": ""}\n'),
+    ],
+)
+def test_probabilities_of_sarcasm_are_not_scores(tmp_path, name, content):
+    (tmp_path / name).write_text(content)
+    with pytest.raises(DeadpanError, match=r"deadpan score A\.csv B\.csv") as wrong:
+        read_logs(tmp_path / name)
+    assert "\n" not in str(wrong.value)
+    if "predicted_score" in content:
+        with pytest.raises(DeadpanError, match="these are predictions"):
+            read_logs(tmp_path / name, metric="predicted_score")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "id,label,score\n1,sarcastic,1\n2,sincere,0\n3,sincere,1\n",  # true labels, right or wrong
+        "id,label,score\n1,A,0.5\n2,C,0.25\n",  # labels of another task
+        "id,label,predicted_label,predicted_score,correct\n1,1,sarcastic,0.9,1\n2,1,sincere,0.2,0\n",
+        "id,label,correct\n1,sarcastic,0.5\n2,sincere,1\n",  # means of several runs
+    ],
+)
+def test_labels_beside_scores_per_item_are_read(tmp_path, content):
+    (tmp_path / "a.csv").write_text(content)
+    [log] = read_logs(tmp_path / "a.csv")
+    wanted = [float(line.rpartition(",")[2]) for line in content.splitlines()[1:]]
+    assert [item.score for item in log.items.values()] == wanted
+
+
+@pytest.mark.parametrize(
     ("name", "content", "said"),
     [
         ("x.eval", b"", "damaged or not a log of Inspect"),
@@ -194,7 +230,7 @@ def test_tables_with_and_without_systems(tmp_path):
         ("x.csv", b"item,score\n1,good\n", "score 'good' is not a number"),
         ("x.csv", b"item,score\n1,inf\n", "infinite score"),
         ("x.csv", b"a,b\n1,2\n", "no column 'item'"),
-        ("x.csv", b"id,label,text\n1,0,a\n", "predictions, not scores"),
+        ("x.csv", b"id,label,text\n1,0,a\n", "these are predictions"),
         ("x.csv", b"item,score\n1,\xff\n", "is not a number|not UTF-8"),
         ("samples_t_2026-01-01T00-00-00.000.jsonl", b'{"doc_id": 0, "doc"', "not a JSON line"),
         (

@@ -13,7 +13,14 @@ from statsmodels.stats.multitest import multipletests
 
 from deadpan.errors import ConfigError, DataError
 from deadpan.records import Example, Prediction, Turn
-from deadpan.stats import bootstrap_difference, compare_predictions, holm, mcnemar, wilson
+from deadpan.stats import (
+    bootstrap_difference,
+    compare_predictions,
+    holm,
+    mcnemar,
+    score_systems,
+    wilson,
+)
 from deadpan.stats.comparison import Comparisons
 from deadpan.stats.interval import IntArray
 
@@ -127,6 +134,20 @@ def test_pairing_makes_the_interval_narrow_and_groups_make_it_wide() -> None:
     )
     # Unpaired, the difference of two proportions near 0.7 on 300 rows would be about 0.15 wide.
     assert width(by_row.difference.low, by_row.difference.high) < 0.08
+
+
+@pytest.mark.parametrize(("n", "group_size", "settled"), [(9, 1, False), (10, 1, True), (90, 10, False)])
+def test_nothing_is_significant_with_fewer_than_ten_clusters(n: int, group_size: int, settled: bool) -> None:
+    data = examples(n, group_size)
+    found = compare_predictions(data, {"right": system(data, 1, 0), "wrong": system(data, 0, 0)})
+    (row,) = found
+    assert row.p is not None and row.p < 0.01
+    assert (row.significant, row.as_dict()["significant"]) == (settled, settled)
+    text = str(found)
+    assert ("9 clusters are too few" in text) is not settled
+    assert ("not settled" in text) is not settled
+    both = score_systems(data, {"right": system(data, 1, 0), "wrong": system(data, 0, 0)})
+    assert ("9 clusters are too few" in str(both)) is not settled
 
 
 def test_what_cannot_be_compared_says_why() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from deadpan.errors import DataError
 from deadpan.records import Example, Prediction, Turn
-from deadpan.stats import SCORES, score_predictions, wilson
+from deadpan.stats import SCORES, ScoreTable, score_predictions, wilson
 
 
 def example(id_: int | str, label: bool | None, group: str = "", sequence: str = "") -> Example:
@@ -40,6 +40,28 @@ def test_unread_is_wrong_and_counted_and_unlabelled_is_left_out_and_counted() ->
     assert table.scores["accuracy"].n == 4
     assert "1 without an answer (cannot tell, or unreadable) counts as wrong" in table.counts()
     assert "of the 3 answered 2 are right" in table.counts() and "1 without a label" in table.counts()
+
+
+def test_copies_of_a_row_do_not_make_an_interval_narrower() -> None:
+    texts = ["What a day", "Oh great", "It rains", "Lovely, more rain", "The bus is late", "Sure it is"]
+    rows = [(text, at % 2 == 0, at % 3 != 0) for at, text in enumerate(texts)]
+
+    def scored(times: int, group: str = "") -> ScoreTable:
+        repeated = [row for _ in range(times) for row in rows]
+        examples = [
+            Example(str(at), Turn("", text + "!" * (at // 6)), label=label, group=group and f"{group}{at}")
+            for at, (text, label, _) in enumerate(repeated)
+        ]
+        return score_predictions(examples, predictions([answer for *_, answer in repeated]))
+
+    once, copied = scored(1), scored(20)
+    assert (copied.n, copied.n_clusters, copied.n_copies) == (120, 6, 114)
+    for name in ("accuracy", "f1", "macro_f1"):
+        (one, many) = (table.scores[name] for table in (once, copied))
+        assert (many.value, many.low, many.high) == pytest.approx((one.value, one.low, one.high))
+    assert "in 6 clusters; 114 copies of others" in copied.counts() and "copies" not in once.counts()
+    # Groups say what belongs together: the same words of 120 authors are 120 observations.
+    assert scored(20, group="author").n_clusters == 120
 
 
 def test_every_defined_score_lies_in_its_interval_and_the_table_is_json() -> None:

@@ -15,7 +15,7 @@ from deadpan.logs.log import ScoredItem, ScoreLog
 from deadpan.logs.reading import read_logs
 from deadpan.registry import unknown
 from deadpan.results import Result
-from deadpan.stats.clusters import cluster_codes
+from deadpan.stats.clusters import cluster_codes, too_few
 from deadpan.stats.comparison import holm
 from deadpan.stats.interval import (
     LEVEL,
@@ -37,9 +37,6 @@ from deadpan.stats.paired import (
 if TYPE_CHECKING:
     from deadpan.figures import Figure
     from deadpan.page.summary import Summary
-
-FEWEST = 10
-"""Clusters below which intervals, power and numbers of items are rough."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -209,9 +206,8 @@ def _mean(scores: FloatArray, clusters: IntArray, level: float, resamples: int, 
 def _cautions(pairs: Sequence[PairedComparison], k: int) -> list[str]:
     """Return what the items cannot tell."""
     said = []
-    if k < FEWEST:
-        what = "1 cluster is" if k == 1 else f"{k} clusters are"
-        said.append(f"{what} too few: intervals, power and numbers of items are rough.")
+    if why := too_few(k):
+        said.append(f"{why}: intervals, power and numbers of items are rough.")
     alike = [
         f"{pair.first} and {pair.second}"
         for pair in pairs

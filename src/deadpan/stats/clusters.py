@@ -10,6 +10,16 @@ from deadpan.arguments import check_list
 from deadpan.errors import DataError
 from deadpan.stats.interval import IntArray
 
+FEWEST = 10
+"""Clusters below which a bootstrap is rough: with six, it calls one null difference in ten significant."""
+
+
+def too_few(clusters: int) -> str:
+    """Return that so few clusters are too few, in words; empty if they are enough."""
+    if clusters >= FEWEST:
+        return ""
+    return "1 cluster is too few" if clusters == 1 else f"{clusters} clusters are too few"
+
 
 def cluster_codes(*keys: Sequence[str]) -> IntArray:
     """Return the connected components of rows that share a key, as one number per row.

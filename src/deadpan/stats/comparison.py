@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, overload
 
@@ -24,7 +24,8 @@ from deadpan.stats.bootstrap import (
     resample_rows,
     resample_totals,
 )
-from deadpan.stats.clusters import cluster_codes
+from deadpan.stats.clusters import FEWEST, cluster_codes, too_few
+from deadpan.stats.direction import with_direction
 from deadpan.stats.interval import LEVEL, FloatArray, Interval, check_level, percentile_interval, undefined
 from deadpan.stats.outcomes import Outcomes, match, score_named
 from deadpan.stats.scores import remark
@@ -49,10 +50,14 @@ class McNemar:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The first's score minus the second's, and a two-sided p value; None if undefined."""
+    """The first's score minus the second's, and a two-sided p value; None if undefined.
+
+    `n_clusters` counts the clusters that were resampled, where that is known.
+    """
 
     interval: Interval
     p: float | None
+    n_clusters: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +65,8 @@ class Comparison(Result):
     """Two systems: the difference of a score with its p value, and McNemar's test.
 
     The `_holm` values are adjusted for all pairs of one call. McNemar's test assumes independent
-    examples; where they come in groups, use `p`, which resamples whole groups.
+    examples; where they come in groups, use `p`, which resamples whole groups. With few clusters `p` is too
+    small too often, so nothing is called significant then.
     """
 
     first: str
@@ -71,25 +77,33 @@ class Comparison(Result):
     p_holm: float | None
     mcnemar: McNemar
     mcnemar_p_holm: float
+    n_clusters: int | None = None
 
     def __repr__(self) -> str:
         return f"Comparison({self.first} - {self.second}: {self.score} {self.difference}, {self.verdict})"
 
     @property
+    def too_few(self) -> str:
+        """The reason that clusters are too few to call anything significant; empty if they are enough."""
+        return "" if self.n_clusters is None else too_few(self.n_clusters)
+
+    @property
     def significant(self) -> bool:
-        """True if the Holm-adjusted p value is below 1 - level."""
-        return self.p_holm is not None and self.p_holm < 1 - self.difference.level
+        """True if the Holm-adjusted p value is below 1 - level, and clusters are enough."""
+        return self.p_holm is not None and not self.too_few and self.p_holm < 1 - self.difference.level
 
     @property
     def verdict(self) -> str:
-        """One phrase: significantly different, not significantly different, or undefined."""
+        """One phrase: significantly different, not significantly different, not settled, or undefined."""
         if self.p_holm is None:
             return f"undefined ({self.difference.why})"
+        if self.too_few:
+            return f"not settled ({self.too_few})"
         return "significantly different" if self.significant else "not significantly different"
 
     def as_dict(self) -> dict[str, object]:
-        """Return the fields, for a manifest or `--json`."""
-        return asdict(self)
+        """Return the fields and whether the difference is significant, for a manifest or `--json`."""
+        return asdict(self) | {"significant": self.significant}
 
     def summary(self) -> Summary:
         """Return a table of one row."""
@@ -131,14 +145,31 @@ class Comparisons(Result, Sequence[Comparison]):
                 pair.difference,
                 pair.p_holm,
                 pair.mcnemar_p_holm,
-                "significant" if pair.significant else pair.verdict.removesuffix("ly different"),
+                _result(pair),
             )
             for pair in self.pairs
         )
         metric = self.pairs[0].score if self.pairs else "score"
-        columns = ("systems", f"difference of {metric}", "p", "McNemar p", "result")
+        columns = ("systems", f"difference of {with_direction(metric)}", "p", "McNemar p", "result")
         note = "p: paired bootstrap over clusters of examples. Both p values are adjusted by Holm's method."
-        return Summary((Table(columns, rows),), (note,))
+        return Summary((Table(columns, rows),), (note, *cautions(self.pairs)))
+
+
+def _result(pair: Comparison) -> str:
+    """Return the verdict in a word or two; why it is not settled is said below the table."""
+    if pair.too_few and pair.p_holm is not None:
+        return "not settled"
+    return "significant" if pair.significant else pair.verdict.removesuffix("ly different")
+
+
+def cautions(pairs: Sequence[Comparison]) -> list[str]:
+    """Return what a few clusters cannot tell, as one sentence or none."""
+    said = dict.fromkeys(pair.too_few for pair in pairs if pair.too_few)
+    return [
+        f"Warning: {why}: with fewer than {FEWEST} a bootstrap finds differences where there are none, so "
+        "nothing is called significant."
+        for why in said
+    ]
 
 
 def mcnemar(only_first: int, only_second: int) -> McNemar:
@@ -253,6 +284,7 @@ def compare_predictions(
                 adjusted.get(at),
                 tests[at],
                 mcnemar_adjusted[at],
+                differences[at].n_clusters,
             )
             for at, (first, second) in enumerate(pairs)
         )
@@ -281,10 +313,12 @@ def _compare(
     value = float(difference(columns.sum(axis=0)))
     if math.isnan(value):
         return Difference(undefined(remark(name, sheets[0].sum(axis=0).reshape(2, 3)), n, level), None)
-    if multiplicity.sum() == 1:
-        return Difference(Interval(value, None, None, level, n, ONE_CLUSTER), None)
+    n_clusters = int(multiplicity.sum())
+    if n_clusters == 1:
+        return Difference(Interval(value, None, None, level, n, ONE_CLUSTER), None, 1)
     replicates = resample_totals(kinds, multiplicity, difference, resamples, seed)
-    return _difference(value, replicates, n, level, counted, (-1.0, 1.0))
+    found = _difference(value, replicates, n, level, counted, (-1.0, 1.0))
+    return replace(found, n_clusters=n_clusters)
 
 
 def _difference(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from deadpan.records import Example, Prediction
+from deadpan.stats.direction import merit
 from deadpan.stats.table import score_predictions
 
 CONSTANT = "constant answer"
@@ -23,5 +24,6 @@ def constant_scores(examples: Sequence[Example]) -> dict[str, float]:
         answers = [Prediction(example.id, label, share) for example in kept]
         for name, interval in score_predictions(kept, answers, resamples=1).scores.items():
             if interval.value is not None:
-                best[name] = max(best.get(name, 0.0), interval.value)
+                both = (best.get(name, interval.value), interval.value)
+                best[name] = max(both, key=lambda value: merit(name, value))
     return best

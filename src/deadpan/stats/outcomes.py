@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 
 from deadpan.arguments import check_examples, check_predictions
+from deadpan.duplicates import copy_key
 from deadpan.errors import ConfigError, DataError
 from deadpan.records import Example, Prediction
 from deadpan.registry import unknown
@@ -102,6 +103,22 @@ def score_named(name: str) -> Score:
     return SCORES[name]
 
 
+def check_fits(metric: str, examples: Sequence[Example], where: str = "") -> None:
+    """Raise an error if the examples do not allow a score, before anything is trained or asked."""
+    labelled = [(e.label, e.sequence) for e in check_examples(examples) if e.label is not None]
+    truth, sequences = [label for label, _ in labelled], [sequence for _, sequence in labelled]
+    not_pairs = why_not_pairs(truth, sequences)
+    why: dict[Block, str] = {
+        "pairs": "no pairs: no example has a sequence" if not any(sequences) else not_pairs,
+        "sequences": "" if any(sequences) else "no example has a sequence",
+    }
+    if reason := why.get(score_named(metric).block, ""):
+        others = [name for name, score in SCORES.items() if not why.get(score.block)]
+        raise ConfigError(
+            f"{where and f'{where}: '}{metric} cannot be computed ({reason}): choose from {', '.join(others)}"
+        )
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcomes:
     """The labelled examples and one system's answers, in the order of the examples."""
@@ -112,6 +129,7 @@ class Outcomes:
     sequences: list[str]
     clusters: IntArray
     n_unlabelled: int
+    n_copies: int = 0
 
     @property
     def n_unread(self) -> int:
@@ -149,7 +167,8 @@ class Outcomes:
 def match(examples: Sequence[Example], predictions: Sequence[Prediction]) -> Outcomes:
     """Match predictions with their examples by id; examples without a label are excluded and counted.
 
-    Rows that share a group or a sequence are one cluster.
+    Rows that share a group or a sequence are one cluster, and so are copies among the other rows: twenty
+    copies of a text are one observation.
     """
     examples, predictions = check_examples(examples), check_predictions(predictions)
     _refuse_doubles("examples", (example.id for example in examples))
@@ -174,14 +193,25 @@ def match(examples: Sequence[Example], predictions: Sequence[Prediction]) -> Out
             f"{len(nan)} predictions have a score that is NaN, first {nan[0]!r}: use None for no score"
         )
     labelled = [(example, example.label) for example in examples if example.label is not None]
+    copies = _copies([example for example, _ in labelled])
     return Outcomes(
         truth=[label for _, label in labelled],
         answers=[by_id[example.id].label for example, _ in labelled],
         scores=[by_id[example.id].score for example, _ in labelled],
         sequences=[example.sequence for example, _ in labelled],
-        clusters=cluster_codes([e.group for e, _ in labelled], [e.sequence for e, _ in labelled]),
+        clusters=cluster_codes([e.group for e, _ in labelled], [e.sequence for e, _ in labelled], copies),
         n_unlabelled=len(examples) - len(labelled),
+        n_copies=sum(map(bool, copies)) - len({key for key in copies if key}),
     )
+
+
+def _copies(examples: Sequence[Example]) -> list[str]:
+    """Return a key that copies of an example share; empty where a group or a sequence says what belongs.
+
+    If all texts are the same, they stand for texts that are not given.
+    """
+    keys = ["" if e.group or e.sequence else copy_key(e) for e in examples]
+    return keys if len({key for key in keys if key}) > 1 else [""] * len(keys)
 
 
 def _refuse_doubles(noun: str, ids: Iterable[str]) -> None:

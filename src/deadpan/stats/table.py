@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from deadpan.page.summary import Summary
 
 
+SEQUENCED = frozenset(name for name, score in SCORES.items() if score.block in ("pairs", "sequences"))
+"""Scores of pairs and sequences; where no example has a sequence, a table has none of them."""
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class ScoreTable(Result):
     """The scores of a system with their intervals, and the number of examples and unread answers.
@@ -38,6 +42,7 @@ class ScoreTable(Result):
     confusion: tuple[tuple[int, int, int], tuple[int, int, int]]
     calibration: Calibration
     seed: int
+    n_copies: int = 0
 
     def __repr__(self) -> str:
         return f"ScoreTable({len(self.scores)} scores, {self.n:,} examples, {self.n_unread:,} unread answers)"
@@ -57,9 +62,16 @@ class ScoreTable(Result):
             notes.append(f"Expected calibration error: {self.calibration.ece_width:.3f}")
         return Summary((scores, answers), tuple(notes))
 
+    def score(self, name: str) -> Interval:
+        """Return a score; one that these examples or answers do not allow is undefined."""
+        missing = undefined("no sequences" if name in SEQUENCED else "no prediction has a score", self.n)
+        return self.scores.get(name, missing)
+
     def counts(self) -> str:
         """Return the number of examples and clusters, and what has no label or no answer, as one line."""
         line = f"{self.n:,} labelled examples in {self.n_clusters:,} clusters"
+        if self.n_copies:
+            line += f"; {self.n_copies:,} copies of others are in one cluster with them"
         if self.n_unlabelled:
             line += f"; {self.n_unlabelled:,} without a label excluded"
         if self.n_unread:
@@ -79,6 +91,7 @@ class ScoreTable(Result):
             "n_unread": self.n_unread,
             "n_unlabelled": self.n_unlabelled,
             "n_clusters": self.n_clusters,
+            "n_copies": self.n_copies,
             "confusion": [list(row) for row in self.confusion],
             "calibration": self.calibration.as_dict(),
             "seed": self.seed,
@@ -100,7 +113,7 @@ def score_predictions(
     predictions : one Prediction per example, in any order. One whose label is None could not be read: it
         counts as wrong and is counted in `n_unread`.
     seed, resamples : of the bootstrap, which resamples clusters of examples that share a group or a
-        sequence, not single examples.
+        sequence, not single examples. Copies in no group or sequence are one cluster too.
     level : the confidence level.
 
     Pair and sequence scores are there if examples have sequences, `brier` if predictions have scores. A
@@ -131,6 +144,7 @@ def score_predictions(
         confusion=((table[0], table[1], table[2]), (table[3], table[4], table[5])),
         calibration=calibrate(outcomes.truth, outcomes.scores),
         seed=seed,
+        n_copies=outcomes.n_copies,
     )
 
 

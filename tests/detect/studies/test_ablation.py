@@ -16,6 +16,16 @@ def test_context_is_added_turn_by_turn():
     assert "gain over 0" in str(result)
 
 
+def test_a_lower_error_is_a_gain():
+    result = ablate(word_corpus(), "bow", turns=[0, 1], k=3, metric="brier")
+    before, after = (result.scores[name].value for name in ("0", "1"))
+    gain = result.summary().tables[0].rows[1][2]
+    assert gain.startswith(f"{before - after:+.3f} [")
+    low, high = (float(end) for end in gain[gain.index("[") + 1 : gain.index("]")].split(", "))
+    assert low <= before - after <= high
+    assert "lower is better" in str(result)
+
+
 def test_parts_are_scored_separately():
     result = ablate(word_corpus(), "bow", turns=[0], by="topic", k=3)
     assert {name: score.n for name, score in result.scores.items()} == {"tea": 30, "rain": 30}

@@ -9,6 +9,7 @@ import pytest
 from deadpan.detect.studies.design import divide, published_splits
 from deadpan.errors import DataError
 from deadpan.records import Example, Turn
+from deadpan.splits import folds
 from detect_corpus import noise_corpus, word_corpus
 
 
@@ -51,6 +52,34 @@ def test_copies_do_not_cross_folds():
     assert any(str(design.duplicates) in note for note in design.notes())
 
 
+def copied(rows: list[Example], times: int) -> list[Example]:
+    return [replace(e, id=f"{e.id}/{n}", group="") for n in range(times) for e in rows]
+
+
+def test_copies_stay_in_one_fold_where_excluding_them_would_leave_little():
+    rows = copied(noise_corpus(12), 20)
+    design = divide(rows, k=3)
+    assert sorted(e.id for fold in design.folds for e in fold.test) == sorted(e.id for e in rows)
+    for fold in design.folds:
+        assert len(fold.train) + len(fold.test) == len(rows)
+        assert not {e.response.text for e in fold.train} & {e.response.text for e in fold.test}
+        assert {e.label for e in fold.train} == {True, False}
+        assert {e.group for e in fold.train} == {""}
+    assert design.as_dict()["copies"] == 228
+    assert any("228 of 240 rows are copies" in note and "datasets clean" in note for note in design.notes())
+    with pytest.raises(DataError, match="5 folds need at least 5 different texts, but there are 3"):
+        divide(copied(noise_corpus(3), 20), k=5)
+
+
+@pytest.mark.parametrize("rows", [word_corpus(), noise_corpus(), copied(noise_corpus(40), 2)])
+def test_folds_are_those_of_the_ids_unless_copies_are_most_of_the_data(rows):
+    design = divide(rows, k=4)
+    assert [[e.id for e in fold.test] for fold in design.folds] == [
+        [e.id for e in fold.test] for fold in folds(rows, 4, seed=0)
+    ]
+    assert design.as_dict()["copies"] == 0
+
+
 def test_copies_of_a_published_test_text_are_excluded_from_training():
     rows = with_splits(word_corpus())
     test = next(e for e in rows if e.split == "test")
@@ -80,6 +109,13 @@ def test_additional_data_comes_without_duplicates_and_without_its_test_split():
         ids = {e.id for e in fold.train}
         assert {e.id for e in more} <= ids
         assert not any("copy" in name or "secret" in name for name in ids)
+
+
+def test_additional_data_named_twice_is_learnt_from_once():
+    rows, more = noise_corpus(40), noise_corpus(60)[40:]
+    once, twice = (divide(rows, k=2, also=also) for also in (more, [*more, *more]))
+    assert [fold.train for fold in twice.folds] == [fold.train for fold in once.folds]
+    assert (once.also_duplicates, twice.also, twice.also_duplicates) == (0, 20, 20)
 
 
 def test_additional_rows_get_ids_of_their_own():

@@ -30,6 +30,24 @@ def test_a_winner_needs_every_difference_to_be_significant():
         )
 
 
+def test_a_small_p_value_of_too_few_clusters_makes_no_winner():
+    facts = found(0.01, "a", "b")
+    facts["comparisons"][0]["significant"] = False
+    assert headline(facts).startswith("No system is significantly better than all others")
+
+
+def test_by_a_score_of_errors_the_lowest_is_best():
+    facts = found(0.01, "b", "a", constant=0.5)
+    for name, value in (("a", 0.2), ("b", 0.1)):
+        interval = {"value": value, "low": 0.05, "high": 0.25, "level": 0.95, "n": 9, "why": ""}
+        facts["systems"][name]["scores"] = {"brier": interval}
+    facts |= {"metric": "brier", "constant_answer": {"brier": 0.3}}
+    assert headline(facts).startswith("b does best on mine.csv: Brier score 0.1")
+    text = headline(facts | {"constant_answer": {"brier": 0.2}})
+    assert text.startswith("No system is significantly better than a constant answer")
+    assert "the best, b, has 0.1" in text
+
+
 def test_systems_that_do_not_differ_from_a_trivial_one_are_said_to():
     assert (
         headline(found(0.2, "a", "majority")) == "No system differs significantly from majority on mine.csv."

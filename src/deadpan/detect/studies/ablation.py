@@ -21,8 +21,10 @@ from deadpan.progress import Progress, silent
 from deadpan.records import Example, Prediction
 from deadpan.results import Result
 from deadpan.stats import Comparison, Interval, ScoreTable, compare_predictions, score_predictions
+from deadpan.stats.comparison import cautions
 from deadpan.stats.constant import CONSTANT, NOTE, constant_scores
-from deadpan.stats.outcomes import score_named
+from deadpan.stats.direction import is_loss, with_direction
+from deadpan.stats.outcomes import check_fits
 
 TURNS: tuple[int | None, ...] = (0, 1, 2, 3, None)
 LENGTHS = (5, 10, 20, 40)
@@ -60,25 +62,31 @@ class Ablation(Result):
         rows: list[tuple[Cell, ...]] = [
             (name, value, *((self._gain(name),) if self.gains else ())) for name, value in self.scores.items()
         ]
-        columns = (self.by, self.metric, *((f"gain over {first}",) if self.gains else ()))
+        columns = (self.by, with_direction(self.metric), *((f"gain over {first}",) if self.gains else ()))
         constant = self.baseline.get(self.metric)
         notes = [
             f"{self.system} on {self.source}, {self.design.describe()}, n = {len(self.design.tested):,}; "
             f"{CONSTANT} on all: {'undefined' if constant is None else f'{constant:.3f}'}.",
+            *cautions(tuple(self.gains.values())),
             *self.design.notes(),
             f"{NOTE}.",
         ]
         return Summary((Table(columns, tuple(rows)),), tuple(notes))
 
     def _gain(self, name: str) -> str:
-        """Return the gain over the first row, with its interval and whether it is significant."""
+        """Return the gain over the first row, with its interval and whether it is significant.
+
+        A lower value is a gain by a score of errors.
+        """
         if name not in self.gains or self.gains[name].difference.value is None:
             return ""
         difference = self.gains[name].difference
-        low, high = difference.low, difference.high
-        span = "" if low is None or high is None else f" [{-high:+.3f}, {-low:+.3f}]"
-        verdict = "significant" if self.gains[name].significant else "not significant"
-        return f"{-(difference.value or 0.0):+.3f}{span}, {verdict}"
+        sign = 1 if is_loss(self.metric) else -1  # the difference is that of the first row minus this one
+        ends = sorted(sign * end for end in (difference.low, difference.high) if end is not None)
+        span = f" [{ends[0]:+.3f}, {ends[1]:+.3f}]" if len(ends) == 2 else ""
+        gain = self.gains[name]
+        verdict = "significant" if gain.significant else "not settled" if gain.too_few else "not significant"
+        return f"{sign * (difference.value or 0.0):+.3f}{span}, {verdict}"
 
     def as_dict(self) -> dict[str, object]:
         """Return the scores as `contexts`, with `differences`, or as `parts`."""
@@ -118,11 +126,11 @@ def ablate(
         raise ConfigError("no turns to try: give numbers or full, such as 0,1,full")
     if check_text(by, "by") not in (BY_TURNS, *GROUPINGS):
         raise ConfigError(f"unknown grouping {by!r}: choose from {', '.join((BY_TURNS, *GROUPINGS))}")
-    if metric is not None:
-        score_named(metric)
     check_threshold(threshold)
     design = divide(examples, k=k, pool=pool)
     suited = suitable_metrics(design.tested)
+    if metric is not None:
+        check_fits(metric, design.tested)
     trials = {
         name_turns(count): run_trial(
             system, design, seed=seed, threshold=threshold, progress=progress,
@@ -136,10 +144,10 @@ def ablate(
     else:
         (trial,) = trials.values()
         tables = score_parts(design.tested, trial.predictions, by, seed)
-        defined = all(table.scores[chosen].value is not None for table in tables.values())
+        defined = all(table.score(chosen).value is not None for table in tables.values())
         if not metric and not defined:
             chosen = suited[1]  # pairs whose two responses fell into different parts
-        scores, gains = {name: table.scores[chosen] for name, table in tables.items()}, {}
+        scores, gains = {name: table.score(chosen) for name, table in tables.items()}, {}
     return Ablation(
         system,
         source or source_name(examples),
@@ -157,7 +165,7 @@ def _by_turns(
     examples: Sequence[Example], trials: Mapping[str, Trial], metric: str, seed: int
 ) -> tuple[dict[str, Interval], dict[str, Comparison]]:
     scores = {
-        name: score_predictions(examples, trial.predictions, seed=seed).scores[metric]
+        name: score_predictions(examples, trial.predictions, seed=seed).score(metric)
         for name, trial in trials.items()
     }
     if len(trials) < 2:

@@ -33,12 +33,15 @@ from deadpan.stats import (
     compare_predictions,
     score_predictions,
 )
+from deadpan.stats.comparison import cautions
 from deadpan.stats.constant import CONSTANT, NOTE, constant_scores
-from deadpan.stats.outcomes import score_named
+from deadpan.stats.direction import beats, is_loss, merit, with_direction
+from deadpan.stats.outcomes import check_fits
 
 BLENDED = "all, blended"
 BEST = "best"
-HIGHEST = "highest"
+HIGHEST, LOWEST = "highest", "lowest"
+"""The first row where it is not significantly the best: lowest by a score of errors, such as brier."""
 
 Systems = Sequence[str | Detector] | Mapping[str, Mapping[str, Any]]
 """Names of systems or Detectors (only their settings are used); or names of rows, each with its settings,
@@ -64,7 +67,7 @@ class ComparisonRow:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ComparisonTable(Result):
-    """Systems ordered by a metric, highest first, beside the scores of a constant answer.
+    """Systems ordered by a metric, best first, beside the scores of a constant answer.
 
     The first row is called the best only where it is significantly better than every other row and than a
     constant answer.
@@ -95,7 +98,7 @@ class ComparisonTable(Result):
         if first.verdict == BEST:
             return f"{first.system} does best on {self.source}"
         constant = self.baseline.get(self.metric)
-        if not any(_above(row.scores[self.metric], constant) for row in self.rows):
+        if not any(beats(self.metric, row.scores[self.metric], constant) for row in self.rows):
             return f"No system is significantly better than a constant answer on {self.source}"
         return f"No system is significantly better than all others on {self.source}"
 
@@ -117,13 +120,14 @@ class ComparisonTable(Result):
             spreads = ["{:.3f} ± {:.3f}".format(*row.over_seeds[metric]) for row in self.rows]
             details = [(*row, spread) for row, spread in zip(details, [*spreads, ""], strict=True)]
         tables = (
-            Table(("system", metric, "verdict"), tuple(rows)),
+            Table(("system", with_direction(metric), "verdict"), tuple(rows)),
             Table(tuple(columns), tuple(details)),
         )
         notes = [
             f"{self.headline()}.",
             f"{self.source}, {self.design.describe()}, n = {self.n:,}. Significance: paired bootstrap over "
             "groups, Holm-adjusted, alpha 0.05.",
+            *cautions(self.pairs),
             *self.design.notes(),
             *(f"Warning, {row.system}: {warning}" for row in self.rows for warning in row.warnings),
             "Best F1 is that of the best threshold in hindsight: a limit, not a result.",
@@ -160,14 +164,15 @@ class ComparisonTable(Result):
 
         out = Path(out)
         out.mkdir(parents=True, exist_ok=True)
-        page = Page(self.headline(), f"{self.design.describe()}, highest {self.metric} first.")
+        page = Page(
+            self.headline(), f"{self.design.describe()}, {_first_word(self.metric)} {self.metric} first."
+        )
         add_summary(page, self)
         scores = {row.system: row.scores[self.metric] for row in self.rows}
         constant = self.baseline.get(self.metric)
         mark = None if constant is None else (CONSTANT, constant)
-        add_figure(
-            page, out, "compare", lambda: whiskers(self.headline(), scores, unit=self.metric, mark=mark)
-        )
+        unit = with_direction(self.metric)
+        add_figure(page, out, "compare", lambda: whiskers(self.headline(), scores, unit=unit, mark=mark))
         write_study(
             out, "compare", self, page, command="detect compare",
             predictions={row.system: row.predictions for row in self.rows},
@@ -248,7 +253,7 @@ def compare_systems(
     design = divide(examples, k=k, pool=pool, also=also)
     shown = suitable_metrics(design.tested)
     metric = shown[0] if metric is None else metric
-    score_named(metric)
+    check_fits(metric, design.tested)
     shown = list(dict.fromkeys([metric, *shown, "auc"]))
     first: dict[str, Trial] = {}
     tables: dict[str, list[ScoreTable]] = {}
@@ -299,21 +304,23 @@ def _table(
 ) -> ComparisonTable:
     answers = {name: trial.predictions for name, trial in trials.items()}
     pairs = compare_predictions(design.tested, answers, metric=metric) if len(trials) > 1 else []
-    order = sorted(trials, key=lambda name: -(tables[name][0].scores[metric].value or 0.0))
-    usable = [name for name in shown if all(name in tables[system][0].scores for system in trials)]
+    order = sorted(trials, key=lambda name: -merit(metric, tables[name][0].score(metric).value))
+    usable = [
+        name for name in shown if name == metric or all(name in tables[system][0].scores for system in trials)
+    ]
     rate = sum(bool(e.label) for fold in design.folds for e in fold.train) / max(
         sum(len(fold.train) for fold in design.folds), 1
     )
     baseline = constant_scores(design.tested)
-    useful = _above(tables[order[0]][0].scores[metric], baseline.get(metric))
+    useful = beats(metric, tables[order[0]][0].score(metric), baseline.get(metric))
     rows = tuple(
         ComparisonRow(
             name,
-            tables[name][0].scores,
+            {**tables[name][0].scores, metric: tables[name][0].score(metric)},
             {score: _over_seeds(tables[name], score) for score in usable},
             trials[name].cost(),
             tables[name][0].n_unread,
-            _verdict(name, order[0], pairs, useful),
+            _verdict(name, order[0], pairs, useful, _first_word(metric)),
             trials[name].predictions,
             ranking_scores(design.tested, trials[name].predictions),
             rate_warnings(trials[name].predictions, rate),
@@ -348,24 +355,26 @@ def _blended(
 
 
 def _over_seeds(tables: Sequence[ScoreTable], score: str) -> tuple[float, float]:
-    values = [table.scores[score].value or 0.0 for table in tables]
+    values = [table.score(score).value or 0.0 for table in tables]
     return fmean(values), stdev(values) if len(values) > 1 else 0.0
 
 
-def _above(score: Interval, constant: float | None) -> bool:
-    """Return whether a score is significantly above a constant answer's; True where that is not known."""
-    return constant is None or score.low is None or score.low > constant
+def _first_word(metric: str) -> str:
+    """Return what the first row's value is among all."""
+    return LOWEST if is_loss(metric) else HIGHEST
 
 
-def _verdict(name: str, first: str, pairs: Sequence[Comparison], useful: bool) -> str:
+def _verdict(name: str, first: str, pairs: Sequence[Comparison], useful: bool, otherwise: str) -> str:
     """Return how a row stands to the first one, which is best if it is useful and all others are worse."""
     if name == first:
         against = [pair for pair in pairs if first in (pair.first, pair.second)]
-        return BEST if useful and against and all(pair.significant for pair in against) else HIGHEST
+        return BEST if useful and against and all(pair.significant for pair in against) else otherwise
     for pair in pairs:
         if {pair.first, pair.second} == {name, first}:
             if pair.p_holm is None:
                 return "cannot be compared"
+            if pair.too_few:
+                return f"not settled, p {pair.p_holm:.3f}"
             word = "significantly worse" if pair.significant else "not significantly different"
             return f"{word}, p {pair.p_holm:.3f}"
     return ""

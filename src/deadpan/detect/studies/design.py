@@ -6,13 +6,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from deadpan.arguments import check_examples, check_flag
-from deadpan.detect.seen import without_texts_of
-from deadpan.duplicates import without_duplicates
+from deadpan.detect.seen import text_hashes, without_texts_of
+from deadpan.duplicates import copy_key, without_duplicates
 from deadpan.errors import DataError
 from deadpan.records import Example
 from deadpan.splits import Fold, folds
+from deadpan.stats.clusters import cluster_codes
 
 FOLDS = 5
+MOST_LOST = 0.5
+"""Share of a training part that may be copies of tested texts; beyond it, copies stay in one fold."""
+_CLEAN = "remove the copies with deadpan datasets clean, or give other texts"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -21,7 +25,8 @@ class Design:
 
     Where the examples come with splits, or in two files, there is one fold, theirs. `duplicates` counts the
     training rows that were excluded because their text is in the test part; `also` and the counts beside it
-    describe the additional training data.
+    describe the additional training data. `copies` counts the rows that repeat a text, where they are so many
+    that all copies of a text were kept in one fold.
     """
 
     folds: tuple[Fold, ...]
@@ -31,6 +36,7 @@ class Design:
     also: int = 0
     also_duplicates: int = 0
     also_test: int = 0
+    copies: int = 0
 
     def __repr__(self) -> str:
         return f"<Design {self.describe()}, {len(self.tested):,} tested>"
@@ -44,12 +50,17 @@ class Design:
         lines = []
         if self.published:
             lines.append("Trained on the training part (and dev, if any), tested on the test part.")
+        if self.copies:
+            lines.append(
+                f"Warning: {self.copies:,} of {len(self.tested):,} rows are copies of others, kept in one "
+                "fold with them: remove them with deadpan datasets clean."
+            )
         if self.duplicates:
             lines.append(f"Excluded from training because their text is tested: {self.duplicates:,}.")
         if self.also or self.also_duplicates or self.also_test:
             lines.append(
                 f"Additional training data: {self.also:,} examples; excluded from it: "
-                f"{self.also_duplicates:,} duplicates of the corpus, {self.also_test:,} of a test split."
+                f"{self.also_duplicates:,} duplicates, {self.also_test:,} of a test split."
             )
         return lines
 
@@ -59,6 +70,7 @@ class Design:
             "design": self.describe(), "folds": len(self.folds), "n_tested": len(self.tested),
             "training_duplicates_excluded": self.duplicates, "n_also": self.also,
             "duplicates_removed": self.also_duplicates, "also_test_excluded": self.also_test,
+            "copies": self.copies,
         }  # fmt: skip
 
 
@@ -76,38 +88,79 @@ def divide(
 
     Published train and test splits are used as they are, unless `pool` asks for folds over all examples.
     Folds cross no group and no sequence, and depend on the ids alone. A training row whose text is also
-    in the test part is excluded. `also` is additional training data: its test split is not read, and
-    copies or near-copies of the corpus are excluded from it.
+    in the test part is excluded; if that would exclude most of a training part, folds cross no copies of a
+    text either. `also` is additional training data: its test split is not read, and copies of each other
+    and copies or near-copies of the corpus are excluded from it.
     """
     kept = [example for example in check_examples(examples) if example.label is not None]
     if not kept:
         raise DataError("no example has a label: a study needs labelled examples")
     parts = None if check_flag(pool, "pool") else published_splits(kept)
     planned = folds(kept, k, seed=0) if parts is None else [Fold(*parts)]
+    clean, copies = [_clean(fold) for fold in planned], 0
+    if parts is None and any(map(_mostly_lost, planned, clean)):
+        planned, copies = _folds_of_texts(kept, k), _count_copies(kept)
+        clean = [_clean(fold) for fold in planned]
     more, duplicates, from_test = additional(also, kept)
-    clean = tuple(Fold([*without_texts_of(fold.train, fold.test), *more], fold.test) for fold in planned)
-    excluded = sum(
-        len(before.train) + len(more) - len(after.train) for before, after in zip(planned, clean, strict=True)
-    )
+    excluded = sum(len(before.train) - len(after.train) for before, after in zip(planned, clean, strict=True))
     for before, after in zip(planned, clean, strict=True):
-        if before.train and not after.train:
+        if before.train and not after.train and not more:
             raise DataError(
                 f"nothing to train on: each of the {len(before.train):,} training texts is also tested: "
-                "give other texts"
+                f"{_CLEAN}"
             )
+    final = tuple(Fold([*fold.train, *more], fold.test) for fold in clean)
     tested = kept if parts is None else parts[1]
-    return Design(clean, tested, parts is not None, excluded, len(more), duplicates, from_test)
+    return Design(final, tested, parts is not None, excluded, len(more), duplicates, from_test, copies)
+
+
+def _clean(fold: Fold) -> Fold:
+    return Fold(without_texts_of(fold.train, fold.test), fold.test)
+
+
+def _mostly_lost(before: Fold, after: Fold) -> bool:
+    return len(after.train) < (1 - MOST_LOST) * len(before.train)
+
+
+def _folds_of_texts(examples: Sequence[Example], k: int) -> list[Fold]:
+    """Return folds that cross no group, no sequence and no copies of a text."""
+    own = {example.id: example for example in examples}
+    hashes = map(str, text_hashes(examples).tolist())
+    clusters = cluster_codes([e.group for e in examples], [e.sequence for e in examples], list(hashes))
+    if (distinct := len(set(clusters.tolist()))) < k:
+        raise DataError(
+            f"{k} folds need at least {k} different texts, but there are {distinct} (copies of a text, and "
+            f"texts of one group or sequence, stay together): {_CLEAN}"
+        )
+    joined = [replace(e, group=f"{code}") for e, code in zip(examples, clusters.tolist(), strict=True)]
+    return [
+        Fold(*([replace(own[e.id], split=e.split) for e in part] for part in (fold.train, fold.test)))
+        for fold in folds(joined, k, seed=0)
+    ]
+
+
+def _count_copies(examples: Sequence[Example]) -> int:
+    return len(examples) - len(set(text_hashes(examples).tolist()))
 
 
 def additional(also: Sequence[Example], examples: Sequence[Example]) -> tuple[list[Example], int, int]:
     """Return additional training data without duplicates of `examples` and without its own test split.
 
-    The two numbers count the duplicates and the test rows that were excluded.
+    Of copies in the additional data, which may name a corpus twice, one is kept. The two numbers count the
+    duplicates and the test rows that were excluded.
     """
     candidates = [example for example in also if example.label is not None]
     readable = [example for example in candidates if example.split != "test"]
-    kept = without_duplicates(readable, examples).examples
+    kept = without_duplicates(_once(readable), examples).examples
     return _renamed(kept, examples), len(readable) - len(kept), len(candidates) - len(readable)
+
+
+def _once(examples: Iterable[Example]) -> list[Example]:
+    """Return examples without copies: the first of those with the same text, context and label."""
+    first: dict[tuple[str, bool | None], Example] = {}
+    for example in examples:
+        first.setdefault((copy_key(example) or example.id, example.label), example)
+    return list(first.values())
 
 
 def _renamed(more: Iterable[Example], examples: Iterable[Example]) -> list[Example]:

@@ -32,7 +32,8 @@ from deadpan.results import Result
 from deadpan.splits import Fold
 from deadpan.stats import Interval, score_predictions
 from deadpan.stats.constant import CONSTANT, NOTE, constant_scores
-from deadpan.stats.outcomes import score_named
+from deadpan.stats.direction import with_direction
+from deadpan.stats.outcomes import check_fits, score_named
 
 METRIC = "balanced_accuracy"
 AUC = "auc"
@@ -79,7 +80,7 @@ class TransferMatrix(Result):
         rows.append((CONSTANT, *(self.baseline.get(b) for b in corpora)))
         excluded = ", ".join(f"{name} {count:,}" for name, count in self.duplicates.items() if count)
         notes = (
-            f"{self.metric} of {self.system}; on the diagonal: "
+            f"{with_direction(self.metric)} of {self.system}; on the diagonal: "
             + ", ".join(f"{name} {how}" for name, how in self.designs.items())
             + ".",
             f"Excluded because an earlier corpus has the text: {excluded or 'none'}.",
@@ -105,14 +106,15 @@ class TransferMatrix(Result):
         out = Path(out)
         out.mkdir(parents=True, exist_ok=True)
         corpora = list(self.cells)
-        page = Page("Trained on one corpus, tested on another", f"{self.metric} of {self.system}.")
+        said = f"{with_direction(self.metric)} of {self.system}."
+        page = Page("Trained on one corpus, tested on another", said)
         add_summary(page, self)
         rows = {**self.cells, "all": self.together} if self.together else self.cells
         matrix = [[row[b].value for b in corpora] for row in rows.values()]
         add_figure(page, out, "transfer", lambda: heat(
             "Trained on a row, tested on a column", matrix,
             rows=("trained on", list(rows)), columns=("tested on", corpora),
-            unit=self.metric.replace("_", " "), centre=CHANCE.get(self.metric),
+            unit=with_direction(self.metric, self.metric.replace("_", " ")), centre=CHANCE.get(self.metric),
         ))  # fmt: skip
         write_study(
             out,
@@ -157,6 +159,9 @@ def transfer(
         score_named(metric)
     kept, duplicates = _apart({name: _drawn(rows, at_most, seed) for name, rows in corpora.items()})
     designs = {name: divide(rows, k=k, pool=pool) for name, rows in kept.items()}
+    for name, design in designs.items():
+        if metric != AUC:
+            check_fits(metric, design.tested, name)
     cells: dict[str, dict[str, Interval]] = {}
     one_for_all: dict[str, Interval] = {}
     if check_flag(together, "together"):
@@ -172,7 +177,7 @@ def transfer(
         for target, other in designs.items():
             answers = own.predictions if source == target else detector.predict(other.tested)
             scored = score_predictions(other.tested, answers, seed=seed)
-            cells[source][target] = scored.scores[metric]
+            cells[source][target] = scored.score(metric)
     return TransferMatrix(
         system,
         metric,
@@ -209,7 +214,7 @@ def _scores_apart(designs: Mapping[str, Design], trial: Trial, metric: str, seed
     scores = {}
     for name, design in designs.items():
         answers = [replace(said[_own_id(name, e)], example_id=e.id) for e in design.tested]
-        scores[name] = score_predictions(design.tested, answers, seed=seed).scores[metric]
+        scores[name] = score_predictions(design.tested, answers, seed=seed).score(metric)
     return scores
 
 

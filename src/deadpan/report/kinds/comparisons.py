@@ -10,6 +10,7 @@ from deadpan.page import Cell, Table
 from deadpan.report.outputs import Output
 from deadpan.report.stories import Finding, Story, StoryTable
 from deadpan.stats import Interval
+from deadpan.stats.direction import beats, merit, with_direction
 from deadpan.storage import read_json
 
 ALPHA = 0.05
@@ -36,7 +37,7 @@ def _story(output: Output) -> Story:
     metric, systems = found["metric"], found["systems"]
     scores = {name: decode(each["scores"][metric], Interval) for name, each in systems.items()}
     constant = found.get("constant_answer", {}).get(metric)
-    text, unit = headline(found), in_words(metric)
+    text, unit = headline(found), with_direction(metric, in_words(metric))
     rows: list[tuple[Cell, ...]] = [(name, scores[name], systems[name]["verdict"]) for name in systems]
     rows.append(("constant answer", constant, ""))
     costs: list[tuple[Cell, ...]] = [
@@ -87,7 +88,7 @@ def significant(found: Mapping[str, Any], one: str, other: str) -> bool:
     return any(
         {pair["first"], pair["second"]} == {one, other}
         and pair["p_holm"] is not None
-        and pair["p_holm"] < ALPHA
+        and pair.get("significant", pair["p_holm"] < ALPHA)
         for pair in found["comparisons"]
     )
 
@@ -99,7 +100,7 @@ def headline(found: Mapping[str, Any]) -> str:
     value = decode(found["systems"][first]["scores"][found["metric"]], Interval)
     constant = found.get("constant_answer", {}).get(found["metric"])
     if len(names) == 1:
-        if constant is None or above(value, constant):
+        if beats(found["metric"], value, constant):
             return f"{first} has {metric} {_shown(value)} on {data}."
         shown = f"{metric} {_shown(value)}"
         return f"{first} is not significantly better than a constant answer on {data}: {shown}."
@@ -108,8 +109,8 @@ def headline(found: Mapping[str, Any]) -> str:
         if trivial in names and rest and not any(significant(found, name, trivial) for name in rest):
             return f"No system differs significantly from {trivial} on {data}."
     scores = {name: decode(found["systems"][name]["scores"][found["metric"]], Interval) for name in names}
-    best = max(scores, key=lambda name: scores[name].value or 0.0)
-    if constant is not None and not any(above(each, constant) for each in scores.values()):
+    best = max(scores, key=lambda name: merit(found["metric"], scores[name].value))
+    if constant is not None and not any(beats(found["metric"], each, constant) for each in scores.values()):
         return (
             f"No system is significantly better than a constant answer on {data}: {metric} {constant:.2f}; "
             f"the best, {best}, has {_shown(scores[best])}."
@@ -121,11 +122,6 @@ def headline(found: Mapping[str, Any]) -> str:
         f"No system is significantly better than all others on {data} ({len(names)} systems, {metric} "
         f"{min(values):.2f} to {max(values):.2f})."
     )
-
-
-def above(value: Interval, constant: float) -> bool:
-    """Return whether a score is significantly above that of a constant answer; True if it has no interval."""
-    return value.low is None or value.low > constant
 
 
 def _shown(value: Interval) -> str:

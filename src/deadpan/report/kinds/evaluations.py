@@ -12,6 +12,7 @@ from deadpan.report.kinds.comparisons import headline, in_words
 from deadpan.report.outputs import Output
 from deadpan.report.stories import Finding, Story, StoryTable
 from deadpan.stats import Interval
+from deadpan.stats.direction import merit, with_direction
 from deadpan.storage import read_json
 
 MAIN = ("pair_accuracy", "balanced_accuracy", "f1")
@@ -67,7 +68,7 @@ def _files(output: Output, found: Mapping[str, Any]) -> Story:
     names, first = list(systems), next(iter(systems.values()))
     shown = [score for score in first if all(score in scores for scores in systems.values())]
     main = pairs[0]["score"] if pairs else next((name for name in MAIN if name in shown), shown[0])
-    names.sort(key=lambda name: -(systems[name][main].value or 0.0))
+    names.sort(key=lambda name: -merit(main, systems[name][main].value))
     n = max(each["n"] for each in found["systems"].values())
     ranked = {name: found["systems"][name] for name in names}
     text = headline({**found, "systems": ranked, "metric": main, "data": f"{n:,} labelled rows"})
@@ -93,7 +94,8 @@ def _files(output: Output, found: Mapping[str, Any]) -> Story:
         from deadpan.figures import whiskers
 
         mark = ("constant answer", float(constant[main])) if main in constant else None
-        return whiskers(text, {name: systems[name][main] for name in names}, unit=in_words(main), mark=mark)
+        unit = with_direction(main, in_words(main))
+        return whiskers(text, {name: systems[name][main] for name in names}, unit=unit, mark=mark)
 
     facts = (f"n = {n:,}", f"{len(names)} file" + ("s" if len(names) > 1 else ""))
     return Story(what, text, facts, (Finding(text, 60),), tuple(tables), (draw,), outputs=(output,))

@@ -11,6 +11,7 @@ from deadpan.report.kinds.comparisons import in_words
 from deadpan.report.outputs import Output
 from deadpan.report.stories import Finding, Story, StoryTable
 from deadpan.stats import Interval
+from deadpan.stats.direction import beats, is_loss, with_direction
 from deadpan.storage import read_json
 
 EVEN = ("balanced_accuracy", "accuracy", "pair_accuracy", "auc")
@@ -26,14 +27,15 @@ def tell(outputs: Sequence[Output]) -> list[Story]:
 def _story(output: Output) -> Story:
     found = read_json(output.folder / "transfer.json")
     metric, names = found["metric"], list(found["cells"])
-    unit = in_words(metric)
+    unit = with_direction(metric, in_words(metric))
     cells = {a: {b: decode(found["cells"][a][b], Interval) for b in names} for a in names}
     constants = [found["constant_answer"].get(b) for b in names]
-    centre = CHANCE if metric in EVEN else None if None in constants else constants
+    # Around a centre green would be above it, which is no praise of an error.
+    centre = CHANCE if metric in EVEN else None if is_loss(metric) or None in constants else constants
     away = [cells[a][b] for a in names for b in names if a != b]
     level = [found["constant_answer"].get(b) for a in names for b in names if a != b]
     above = sum(
-        value.low is not None and trivial is not None and value.low > trivial
+        value.low is not None and trivial is not None and beats(metric, value, trivial)
         for value, trivial in zip(away, level, strict=True)
     )
     text = (
