@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 from deadpan.detect import SYSTEMS
 from deadpan.detect.auto import best_model
-from deadpan.detect.detector import AUTO, DEFAULT, SHIPPED, STUDENT, Detector
+from deadpan.detect.detector import AUTO, DEFAULT, NOT_CALIBRATED, SHIPPED, STUDENT, Detector
 from deadpan.detect.explanation import (
     GUESS,
     MOST_WORDS,
@@ -132,12 +132,8 @@ def load_at(model: str, prevalence: float | None) -> Detector:
     if prevalence is None:
         return detector
     if detector.bands is None:
-        raise ConfigError(
-            f"{model}: its scores are not calibrated for a prevalence; use the default detector, or train "
-            "with --prevalence, which chooses the threshold"
-        )
-    detector.bands = detector.bands.at(prevalence)
-    return detector
+        raise ConfigError(f"{model}: {NOT_CALIBRATED}")
+    return detector.at(prevalence)
 
 
 def explain_text(

@@ -51,6 +51,14 @@ def test_a_model_trained_over_another_leaves_nothing_of_it(run, data, tmp_path):
     assert left == {"seen.npy"} | {path.name for path in (tmp_path / "fresh").iterdir()}
 
 
+@pytest.mark.parametrize("command", [("train", "--out", "m"), ("compare", "--systems", "bow,majority")])
+def test_a_prevalence_that_would_be_ignored_is_refused(run, data, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    status, _, err = run("detect", *command, data, "--prevalence", 0.1)
+    assert (status, "--prevalence needs --threshold f1 or balanced" in err) == (2, True)
+    assert not (tmp_path / "m").exists()
+
+
 # ---------------------------------------------------------------- tables
 
 
