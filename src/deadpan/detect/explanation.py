@@ -127,6 +127,8 @@ class Explanation(Result):
 
     def write_page(self, path: Path) -> None:
         """Write a page with the conversation, a bar per word, and the numbers."""
+        if path.suffix.lower() not in (".html", ".htm"):
+            raise ConfigError(f"{path}: the page is HTML: give a name that ends in .html")
         lead = f"Score {self.score:.2f} by the model {self.model}: {GUESS}."
         page = Page(f"Why the answer is: {verdict_name(self.label)}", lead)
         page.conversation(self.example, self.label, note=f"score {self.score:.2f}")

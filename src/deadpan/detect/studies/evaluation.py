@@ -64,7 +64,7 @@ class Evaluation(Result):
         rate = "" if self.prevalence is None else f", scores for a prevalence of {self.prevalence:.3g}"
         notes = [
             f"{self.system} on {self.source} ({self.design}), threshold {self.threshold:.3g}{rate}.",
-            f"n {self.table.n:,} in {self.table.n_clusters:,} clusters; unparsed answers "
+            f"n {self.table.n:,} in {self.table.n_clusters:,} clusters; without an answer "
             f"{self.table.n_unread:,}; excluded as seen in training {self.seen:,}"
             + (f", and {self.torn:,} more of the same pairs or sequences." if self.torn else "."),
         ]
@@ -155,10 +155,20 @@ def evaluate(
     cut = loaded.threshold_
     if rule is not None:
         tested, cut = _with_threshold(loaded, examples, tested, rule, keep_seen, seed, prevalence)
+    if not any(example.label is not None for example in examples):
+        raise ConfigError(
+            f"nothing to score in {source or source_name(examples)}: no row has a label: name its column, "
+            "--column label=NAME"
+        )
     if not any(example.label is not None for example in tested):
         raise ConfigError(
             f"nothing to score in {source or source_name(examples)}: no labelled example that the model has "
             "not seen in training; give other examples"
+        )
+    if pairs and all(len(rows) < 2 for rows in rows_by_sequence([e.sequence for e in tested]).values()):
+        raise ConfigError(
+            "--pairs: no two examples are of one pair or sequence: leave it out, or name the column that "
+            "joins them, --column sequence=NAME"
         )
     answers = loaded.predict(tested, check_progress(progress))
     predictions = at_threshold(answers, cut)
