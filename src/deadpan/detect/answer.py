@@ -88,6 +88,7 @@ class TextAnswer(Result):
         if self.explanation is None:
             return Summary(notes=tuple(notes))
         option = f" --model {self.model}" if self.model not in SHIPPED else ""
+        option += ' --context "..."' * len(self.explanation.example.context)
         return Summary(notes=(*notes, f'Word by word: deadpan detect explain{option} "..."'))
 
     def _unsupported(self) -> str:

@@ -117,6 +117,37 @@ def test_a_table_without_labels_can_be_predicted(run, model, tmp_path):
     assert (status, len(out.splitlines())) == (0, 2)
 
 
+def test_a_split_that_a_table_lacks_is_an_error_for_predict_as_for_evaluate(run, model, tmp_path):
+    (tmp_path / "t.csv").write_text("text,label\nanother thing,0\noh sure,1\n")
+    for command in (("predict", "--out", tmp_path / "out.csv"), ("evaluate",)):
+        status, _, err = run("detect", *command, tmp_path / "t.csv", "--model", model, "--split", "train")
+        assert (status, "it has no splits: leave out --split" in err) == (2, True)
+    assert not (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("lines", "status", "told"),
+    [
+        (["oh sure", "", "today"], 0, "1 of 3 lines could not be read"),
+        (["", ""], 2, "none of 2 lines could be read"),
+    ],
+)
+def test_lines_that_fail_are_counted_on_stderr_and_all_of_them_fail_the_command(
+    run, model, tmp_path, lines, status, told
+):
+    (tmp_path / "t.txt").write_text("".join(f"{line}\n" for line in lines))
+    ended, out, err = run("detect", "predict", tmp_path / "t.txt", "--model", model)
+    assert (ended, len(out.splitlines())) == (status, len(lines))
+    assert told in err
+
+
+def test_the_hint_to_explain_keeps_the_context(run, model):
+    words = ("the red door oh sure", "--model", model)
+    assert f'explain --model {model} "..."' in " ".join(run("detect", *words)[1].split())
+    out = run("detect", *words, "--context", "well", "--context", "so")[1]
+    assert '--context "..." --context "..." "..."' in " ".join(out.split())
+
+
 def test_systems_are_listed_with_their_state(run):
     told = json.loads(run("detect", "systems", "--json")[1])
     assert {"linear", "prompted"} <= {row["name"] for row in told["systems"]}
