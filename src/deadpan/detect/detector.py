@@ -54,7 +54,8 @@ class Detector:
     data, and `seen_` the training texts, as hashes.
 
     A detector with `bands`, such as the default one, also answers "cannot tell", and nothing at all in
-    languages it was not trained for: the label is then None, and `raw` of the Prediction says why.
+    languages it was not trained for: the label is then None, and `raw` of the Prediction says why. `kind` is
+    the kind of sarcasm that a detector of `tell_kinds` judges: its True is "irony", its False "not irony".
     """
 
     _estimator_type = "classifier"
@@ -83,6 +84,7 @@ class Detector:
         self.seen_: SeenTexts | None = None
         self.rate_: float | None = None
         self.bands: Bands | None = None
+        self.kind = ""
 
     def __repr__(self) -> str:
         given = "".join(
@@ -250,6 +252,8 @@ class Detector:
         }  # fmt: skip
         if self.bands is not None:
             state["bands"] = self.bands.as_dict()
+        if self.kind:
+            state["kind"] = self.kind
         write_json(folder / "detector.json", state)
         seed = self.settings.get("seed")
         config = {**state, **(about or {})}
@@ -288,6 +292,7 @@ class Detector:
         detector.prevalence = None
         detector.rate_ = None if state.get("rate") is None else float(state["rate"])
         detector.bands = Bands.from_dict(state["bands"]) if "bands" in state else None
+        detector.kind = str(state.get("kind", ""))
         detector.seen_ = SeenTexts.read(folder)
         detector.classes_ = BOOLEANS
         return detector

@@ -148,6 +148,26 @@ def test_the_hint_to_explain_keeps_the_context(run, model):
     assert '--context "..." --context "..." "..."' in " ".join(out.split())
 
 
+def test_a_table_labelled_by_a_detector_of_one_kind_names_the_kind_and_can_be_scored(run, tmp_path):
+    detector = Detector("bigrams").fit(corpus())
+    detector.kind = "satire"
+    detector.save(tmp_path / "m")
+    (tmp_path / "t.csv").write_text("text,truth\nwell oh sure,1\nthe red door today,0\n")
+    scored = tmp_path / "scored.csv"
+    status, out, _ = run("detect", "predict", tmp_path / "t.csv", "--model", tmp_path / "m", "--out", scored)
+    assert (status, "not satire" in out, "sincere" in out) == (0, True, False)
+    assert [line.split(",")[2] for line in scored.read_text().splitlines()] == [
+        "label",
+        "satire",
+        "not satire",
+    ]
+    status, out, err = run("score", scored, "--column", "label=truth", "--json")
+    assert (status, err) == (0, "")
+    assert json.loads(out)["systems"]["scored"]["scores"]["accuracy"]["value"] == 1
+    (line,) = run("detect", "predict", tmp_path / "t.csv", "--model", tmp_path / "m")[1].splitlines()[:1]
+    assert json.loads(line)["label"] is True
+
+
 def test_systems_are_listed_with_their_state(run):
     told = json.loads(run("detect", "systems", "--json")[1])
     assert {"linear", "prompted"} <= {row["name"] for row in told["systems"]}

@@ -115,7 +115,9 @@ def predict(
     if out is not None and is_table(source):
         why = reasons(detector) if reason else None
         with progress_bar() as progress:
-            scored = score_table(source, out, detector.predict, reading, reason=why, progress=progress)
+            scored = score_table(
+                source, out, detector.predict, reading, reason=why, kind=detector.kind, progress=progress
+            )
         show(scored, as_json)
         return
     if reason:

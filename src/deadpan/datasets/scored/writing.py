@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from deadpan.datasets.reading import Reading
 from deadpan.datasets.table import TableReader
 from deadpan.drops import Tally
-from deadpan.formats.labels import NO_LABEL, label_word
+from deadpan.formats.labels import NO_LABEL, label_word, label_words
 from deadpan.formats.rows import TableRow
 from deadpan.formats.table_writer import check_not_source, check_writable, write_table
 from deadpan.formats.tables import header_of
@@ -71,12 +71,14 @@ def score_table(
     reading: Reading | None = None,
     *,
     reason: Reason | None = None,
+    kind: str = "",
     progress: Progress = silent,
 ) -> ScoredTable:
     """Write the table `source` to `out` with a label and a score for each row; formats go by extension.
 
-    All rows and columns are kept; a row without a text has no answer. `reason` adds a third column. The
-    table is read and written in batches, so its size is not limited by memory, except for Excel.
+    All rows and columns are kept; a row without a text has no answer. `reason` adds a third column. The label
+    is sarcastic or sincere, or with a `kind` of sarcasm, irony or not irony. The table is read and written in
+    batches, so its size is not limited by memory, except for Excel.
     """
     path, out = Path(source), check_writable(out)
     check_not_source(path, out)
@@ -91,7 +93,7 @@ def score_table(
         done = 0
         for batch in _batches(chain([first] if first else [], rows)):
             for row, prediction, why in _answers(batch, predict, reason):
-                word = label_word(prediction) if prediction else ""
+                word = label_word(prediction, kind) if prediction else ""
                 answers[word] += 1
                 values = (word, prediction.score if prediction else None, why)
                 yield dict(row.fields) | dict(zip(added, values, strict=False))
@@ -100,7 +102,7 @@ def score_table(
 
     columns = [*names, *added]
     count = write_table(out, columns, scored(), _schema(path, added))
-    order = ("sarcastic", "sincere", *NO_LABEL, "")
+    order = (*label_words(kind), *NO_LABEL, "")
     return ScoredTable(
         count, {word: answers[word] for word in order if answers[word]}, added, out, reader.tally
     )
