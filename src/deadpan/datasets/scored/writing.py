@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from deadpan.page.summary import Summary
 
 BATCH = 4096
+NOT_JUDGED = {"no_text_not_judged": "without a text", "nul_byte_not_judged": "with a NUL byte"}
 ADDED = ("label", "score", "reason")
 """Columns that are added; each is called predicted_label, ... where the table has one of that name."""
 
@@ -53,7 +54,20 @@ class ScoredTable(Result):
         notes = (
             f"{plural(self.rows, 'row')} written to {self.out}, with the columns {', '.join(self.columns)}",
         )
-        return Summary((Table(("answer", "rows", "share"), rows),), (*notes, *self.tally.notes()))
+        return Summary((Table(("answer", "rows", "share"), rows),), (*notes, *self._left_out()))
+
+    def _left_out(self) -> Iterator[str]:
+        """Yield what was not judged and not read, then the other changes."""
+        changes = self.tally.changes
+        missing = [f"{plural(changes[r], 'row')} {word}" for r, word in NOT_JUDGED.items() if changes[r]]
+        if missing:
+            yield f"not judged: {', '.join(missing)}"
+        sheets = [r.partition(".")[2] for r in changes if r.startswith("sheet_not_read.")]
+        if sheets:
+            yield f"only the first sheet was read; not read: {', '.join(sheets)}"
+        told = {*NOT_JUDGED, *(f"sheet_not_read.{name}" for name in sheets)}
+        rest = Counter({reason: n for reason, n in changes.items() if reason not in told})
+        yield from replace(self.tally, changes=rest).notes()
 
     def as_dict(self) -> dict[str, object]:
         """Return the counts."""
