@@ -81,7 +81,7 @@ def prediction_line(prediction: Prediction) -> str:
 def _checked(path: Path | str) -> Path:
     path = Path(path)
     if path.suffix not in SUFFIXES:
-        raise ConfigError(f"{path}: predictions are {', '.join(SUFFIXES)} files: name it so")
+        raise ConfigError(f"{path}: predictions are {', '.join(SUFFIXES)} files: use one of these endings")
     return path
 
 
