@@ -165,7 +165,7 @@ def _read_jsonl(path: Path, kind: type[R]) -> Iterator[R]:
 def write_batches(path: Path, batches: Iterable[pa.RecordBatch], kind: type[Any]) -> int:
     """Write batches of columns as .parquet; return the number of rows."""
     if Path(path).suffix != ".parquet":
-        raise ConfigError(f"{path}: columns are written as .parquet: name it so")
+        raise ConfigError(f"{path}: columns are written as .parquet: use this ending")
     with atomic(Path(path)) as temporary:
         return _pack(temporary, batches, kind)
 

@@ -133,3 +133,15 @@ def test_a_dataset_shows_itself_shortly() -> None:
     assert "340" in str(dataset)
     assert "<table" in dataset._repr_html_()
     assert dataset.as_dict()["examples"] == 680
+
+
+def test_the_folder_of_the_corpora_can_come_from_the_environment(tmp_path, monkeypatch):
+    (tmp_path / "isarcasm").mkdir()
+    (tmp_path / "isarcasm" / "isarcasm_train.csv").write_text("text,sarcasm_label\nOh great.,sarcastic\n")
+    monkeypatch.setenv("DEADPAN_DATA", str(tmp_path))
+    assert [e.response.text for e in read_dataset("isarcasm").examples] == ["Oh great."]
+    with pytest.raises(DataError, match="no folder"):
+        read_dataset("isarcasm", tmp_path / "elsewhere")
+    monkeypatch.delenv("DEADPAN_DATA")
+    with pytest.raises(DataError, match="DEADPAN_DATA"):
+        read_dataset("isarcasm")

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deadpan.detect.detector import Detector
 from deadpan.detect.system import System, predictions
 from deadpan.detect.thresholds import choose_threshold, out_of_fold_threshold, parse_threshold
 from deadpan.errors import ConfigError, DataError
@@ -111,3 +112,10 @@ def test_a_known_prevalence_moves_the_threshold():
     assert rare > even + 0.05
     called = np.mean([p.score > rare for p, e in zip(said, rows, strict=True) if not e.label])
     assert called < 0.15
+
+
+def test_a_prevalence_beside_a_number_is_an_error_that_names_the_rules():
+    for threshold in (0.5, 0.3):
+        with pytest.raises(ConfigError, match="--prevalence needs --threshold f1 or balanced"):
+            Detector("bow", threshold=threshold, prevalence=0.1)
+    assert Detector("bow", threshold="f1", prevalence=0.1).prevalence == 0.1

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from deadpan.detect.answer import TextAnswer, answer_text, explain_text
+from deadpan.detect.answer import TextAnswer, answer_text, explain_text, load_at
 from deadpan.detect.detector import Detector
 from deadpan.detect.studies.evaluation import evaluate
 from deadpan.detect.verdicts import CANNOT_TELL, MARKED, NO_WORDS, Bands, at_prevalence, choose_band
@@ -108,6 +110,60 @@ def test_a_prevalence_needs_a_calibrated_detector(tmp_path):
     Detector("bow").fit(word_corpus()).save(tmp_path)
     with pytest.raises(ConfigError, match="not calibrated"):
         answer_text("Oh, sure.", model=str(tmp_path), prevalence=0.1)
+
+
+def banded() -> Detector:
+    detector = Detector("bow").fit(word_corpus())
+    detector.bands = Bands(0.5, {"en": (0.45, 0.55)})
+    detector.threshold_ = 0.52
+    return detector
+
+
+def english(count: int = 60) -> list[Example]:
+    """Texts that are English beyond doubt, and different from the training texts."""
+    rows = word_corpus(count=count)
+    return [replace(e, response=Turn("", f"I think that this is {e.response.text} for you")) for e in rows]
+
+
+@pytest.mark.parametrize("prevalence", [0.05, 0.5, 0.8])
+def test_an_evaluation_at_a_prevalence_is_of_what_is_predicted_there(tmp_path, prevalence):
+    banded().save(tmp_path)
+    rows = english()
+    said = load_at(str(tmp_path), prevalence).predict(rows)
+    result = evaluate(tmp_path, rows, prevalence=prevalence)
+    assert [p.score for p in result.predictions] == [p.score for p in said]
+    decided = [
+        (p.label, q.label) for p, q in zip(said, result.predictions, strict=True) if p.label is not None
+    ]
+    assert decided and all(predicted == scored for predicted, scored in decided)
+    assert result.coverage is not None and result.coverage[0] == pytest.approx(len(decided) / len(rows))
+    assert result.threshold == (0.52 if prevalence == 0.5 else 0.5)
+    assert f"prevalence of {prevalence}" in " ".join(str(result).split())
+
+
+def test_an_evaluation_at_a_prevalence_leaves_the_detector_as_it_was():
+    detector = banded()
+    evaluate(detector, english(), prevalence=0.05)
+    assert (detector.bands.prevalence, detector.threshold_) == (0.5, 0.52)
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (
+            [e for e in english() if e.label],
+            "balanced accuracy there undefined (only one class in the truth)",
+        ),
+        ([replace(e, response=Turn("", f"{n} !")) for n, e in enumerate(english())], "'cannot tell': none"),
+    ],
+)
+def test_an_accuracy_that_does_not_exist_is_null_and_explained(tmp_path, rows, words):
+    result = evaluate(banded(), rows)
+    assert words in " ".join(str(result).split())
+    assert "nan" not in str(result)
+    result.write(tmp_path)
+    told = json.loads((tmp_path / "scores.json").read_text())
+    assert told["balanced_accuracy_decided"] is None and 0 <= told["coverage"] <= 1
 
 
 # ---------------------------------------------------------------- the detector that comes with deadpan

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from deadpan.drops import Tally
-from deadpan.formats.labels import BINARY, EVERYDAY, label_of, label_word, read_label
+from deadpan.formats.labels import BINARY, EVERYDAY, kind_words, label_of, label_word, read_label
 from deadpan.formats.rows import TableRow
 from deadpan.records import Prediction
 
@@ -54,3 +54,12 @@ def test_an_unknown_label_is_counted() -> None:
     rows = [TableRow({"label": "0"}, 1, "t.csv:2"), TableRow({"label": "maybe"}, 2, "t.csv:3")]
     assert [label_of(row, BINARY, tally) for row in rows] == [False, None]
     assert tally.drops == {"unknown_label": 1} and "'maybe'" in str(tally.places)
+
+
+def test_the_labels_of_a_detector_of_one_kind() -> None:
+    known = {"satire": True, "not_satire": False}
+    assert kind_words(["satire", "Not satire", "", "cannot tell", "not supported"]) == known
+    assert kind_words(["not satire", "not satire"]) == known
+    for strange in (["satire"], ["yes", "no", "not sure"], ["not supported", "yes"], ["not a", "not b"], []):
+        assert kind_words(strange) == {}
+    assert label_word(Prediction("x", False, 0.1), "satire") == "not satire"

@@ -153,6 +153,23 @@ def test_a_sheet_without_anything_is_refused(tmp_path: Path) -> None:
         list(read_table(tmp_path / "mine.xlsx", Tally(), ""))
 
 
+def test_the_sheets_that_are_not_read_are_named(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.active.append(["text"])
+    book.active.append(["Great."])
+    for name in ("Notes", "Empty"):
+        book.create_sheet(name)
+    book["Notes"].append(["text"])
+    book.save(tmp_path / "mine.xlsx")
+    tally = Tally()
+    assert len(list(read_table(tmp_path / "mine.xlsx", tally, ""))) == 1
+    assert tally.changes == {"sheet_not_read.Notes": 1}
+    book.active.delete_rows(1, 2)
+    book.save(tmp_path / "mine.xlsx")
+    with pytest.raises(DataError, match=r"first sheet is empty: move the table .*\(Notes\)"):
+        list(read_table(tmp_path / "mine.xlsx", Tally(), ""))
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".xlsx"])
 def test_the_header_of_a_table_without_rows(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"mine{suffix}"

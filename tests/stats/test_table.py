@@ -145,7 +145,7 @@ def test_one_group_has_a_value_and_no_interval() -> None:
         ),
         (
             ["a", "b", "c", "x", "y"],
-            "2 predictions have no example, first 'x': score them against the examples they were made from",
+            "2 predictions without an example, first 'x': score them against the examples they were made from",
         ),
         (["a", "b", "c", "b"], "1 predictions repeat an id, first 'b': ids must be unique"),
     ],
@@ -159,7 +159,7 @@ def test_ids_that_do_not_match_are_one_line(ids: list[str], said: str) -> None:
 def test_doubled_examples_and_nan_scores_are_refused() -> None:
     with pytest.raises(DataError, match="1 examples repeat an id, first 'a'"):
         score_predictions([example("a", True)] * 2, [Prediction("a", True)])
-    with pytest.raises(DataError, match="1 predictions have a score that is NaN, first 'a'"):
+    with pytest.raises(DataError, match="1 prediction with a score that is NaN, first 'a'"):
         score_predictions([example("a", True)], [Prediction("a", True, math.nan)])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -80,7 +81,8 @@ def open_dataset(source: str | Path, data_dir: Path | str | None = None, **how: 
 def read_dataset(source: str | Path, data_dir: Path | str | None = None, **how: Any) -> Dataset:
     """Read a whole corpus: a name of `deadpan datasets list`, or the path of a table.
 
-    `data_dir` is the folder that holds the corpora. For a table, name its columns and labels:
+    `data_dir` is the folder that holds the corpora; without it, the one that the environment variable
+    DEADPAN_DATA names. For a table, name its columns and labels:
     `read_dataset("mine.csv", text="tweet", label="sarcastic", positive="yes", negative="no")`. The fields of
     `Reading` are arguments too, such as `split="test"`, `language="en"` or `keep_markers=True`.
     """
@@ -94,7 +96,7 @@ def open_source(source: str | Path, reading: Reading | None = None) -> Reader:
     reading = Reading() if reading is None else reading
     if not isinstance(reading, Reading):
         raise ConfigError(f"reading is {reading!r}: pass a Reading, such as Reading.of(split='test')")
-    name, data = _name(source), reading.data_dir
+    name, data = _name(source), reading.data_dir or _data_folder()
     if isinstance(source, Path) or (name not in READERS and _is_path(name, SUFFIXES)):
         name, data = "table", Path(source)
     elif name not in READERS:
@@ -125,6 +127,12 @@ def sample_source(
     rows = (e for e in counted(reader, "reading", progress) if label is None or e.label is label)
     drawn = sample(rows, n, seed=seed, key=lambda example: example.id)
     return Dataset(reader.title, reader.release, drawn, reader.tally, tuple(f.path for f in reader.files()))
+
+
+def _data_folder() -> Path | None:
+    """Return the folder of the corpora that the environment names, if any."""
+    folder = os.environ.get("DEADPAN_DATA", "")
+    return Path(folder) if folder else None
 
 
 def _name(source: object) -> str:

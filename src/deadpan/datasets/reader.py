@@ -146,7 +146,7 @@ class Reader(ABC):
     def _nothing_selected(self, seen: Counter[tuple[str, str]]) -> str:
         splits = sorted({split for split, _ in seen if split})
         if self.reading.split and self.reading.wanted_split not in splits:
-            have = f"choose from {', '.join(splits)}" if splits else "it has no splits, read it without"
+            have = f"choose from {', '.join(splits)}" if splits else "it has no splits: leave out --split"
             return f"{self.title}: no example is in the split {self.reading.split!r}: {have}"
         languages = ", ".join(sorted({language for _, language in seen}))
         return f"{self.title}: no example is in the language {self.reading.language!r}: it has {languages}"

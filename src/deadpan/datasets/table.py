@@ -115,10 +115,13 @@ class TableReader(Reader):
     def judge(self) -> Iterator[tuple[TableRow, Example | None]]:
         """Yield every row with the names of its columns as the file spells them, and its Example.
 
-        The Example has no label, whatever the row says, and is None where there is no text to judge.
+        The Example has no label, whatever the row says, and is None where there is no text to judge. If no
+        row is in the split or language asked for, that is an error.
         """
         self.start()
         split, language = self.reading.wanted_split, self.reading.language
+        others: Counter[tuple[str, str]] = Counter()
+        judged = False
         for file in self.files():
             for row, chosen in self._table(file.path, self.tally, exact=True):
                 words = _word(row.fields.get(chosen["text"]))
@@ -130,10 +133,14 @@ class TableReader(Reader):
                 if (split and example.split != split) or (
                     language and example.language not in ("", language)
                 ):
+                    others[example.split, example.language] += 1
                     continue
+                judged = True
                 text = self.clean_text(example.id, words)
                 said = Turn(example.response.speaker, text or "")
                 yield row, replace(example, response=said) if text is not None else None
+        if others and not judged:
+            raise DataError(self._nothing_selected(others))
 
     def _table(
         self, path: Path, tally: Tally, exact: bool = False

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 from deadpan.detect import SYSTEMS
 from deadpan.detect.auto import best_model
-from deadpan.detect.detector import AUTO, DEFAULT, SHIPPED, STUDENT, Detector
+from deadpan.detect.detector import AUTO, DEFAULT, NOT_CALIBRATED, SHIPPED, STUDENT, Detector
 from deadpan.detect.explanation import (
     GUESS,
     MOST_WORDS,
@@ -16,6 +16,7 @@ from deadpan.detect.explanation import (
     Influence,
     explain,
     score_words,
+    side_names,
     verdict_name,
 )
 from deadpan.detect.languages import NAMES
@@ -49,16 +50,17 @@ class TextAnswer(Result):
     explanation: Explanation | None
     bands: Bands | None = None
     note: str = ""
+    kind: str = ""
 
     def __repr__(self) -> str:
         return f"<TextAnswer {self.answer!r}, score {self.prediction.score}>"
 
     @property
     def answer(self) -> str:
-        """One of: sarcastic, not sarcastic, cannot tell, not supported."""
+        """One of: sarcastic, not sarcastic, cannot tell, not supported; of one kind: irony, not irony."""
         if self.prediction.label is None:
             return self.prediction.raw.partition(":")[0] if self.bands else CANNOT_TELL
-        return verdict_name(self.prediction.label)
+        return verdict_name(self.prediction.label, self.kind)
 
     @property
     def influences(self) -> tuple[Influence, ...]:
@@ -88,6 +90,7 @@ class TextAnswer(Result):
         if self.explanation is None:
             return Summary(notes=tuple(notes))
         option = f" --model {self.model}" if self.model not in SHIPPED else ""
+        option += ' --context "..."' * len(self.explanation.example.context)
         return Summary(notes=(*notes, f'Word by word: deadpan detect explain{option} "..."'))
 
     def _unsupported(self) -> str:
@@ -119,11 +122,11 @@ def answer_text(
     (prediction,) = detector.predict([example])
     explanation = None
     if prediction.score is not None and prediction.raw != MARKED and len(text.split()) <= MOST_WORDS:
-        explanation = explain(detector.predict, example)
+        explanation = explain(detector.predict, example, kind=detector.kind)
     note = _unread(detector, text, context)
     if len(text.split()) > MOST_WORDS:
         note = f"{note} Longer than {MOST_WORDS} words: no single words are named.".strip()
-    return TextAnswer(prediction, model, explanation, detector.bands, note)
+    return TextAnswer(prediction, model, explanation, detector.bands, note, detector.kind)
 
 
 def load_at(model: str, prevalence: float | None) -> Detector:
@@ -132,12 +135,8 @@ def load_at(model: str, prevalence: float | None) -> Detector:
     if prevalence is None:
         return detector
     if detector.bands is None:
-        raise ConfigError(
-            f"{model}: its scores are not calibrated for a prevalence; use the default detector, or train "
-            "with --prevalence, which chooses the threshold"
-        )
-    detector.bands = detector.bands.at(prevalence)
-    return detector
+        raise ConfigError(f"{model}: {NOT_CALIBRATED}")
+    return detector.at(prevalence)
 
 
 def explain_text(
@@ -147,7 +146,10 @@ def explain_text(
     model = best_model(text, model)
     detector = load_at(model, prevalence)
     note = _unread(detector, text, context)
-    return explain(detector.predict, _example(text, context), model=model, note=note, bands=detector.bands)
+    return explain(
+        detector.predict, _example(text, context), model=model, note=note, bands=detector.bands,
+        kind=detector.kind,
+    )  # fmt: skip
 
 
 def _example(text: str, context: Sequence[str]) -> Example:
@@ -174,10 +176,14 @@ def _longest(system: System) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class TellingFeatures(Result):
-    """The n-grams or rules with the largest weights for sarcastic and for sincere (SARC's Table 3)."""
+    """The n-grams or rules with the largest weights for sarcastic and for sincere (SARC's Table 3).
+
+    For a detector of one `kind`, they are those for the kind and against it.
+    """
 
     sarcastic: tuple[tuple[str, float], ...]
     sincere: tuple[tuple[str, float], ...]
+    kind: str = ""
 
     def summary(self) -> Summary:
         """Return both lists side by side."""
@@ -187,7 +193,8 @@ class TellingFeatures(Result):
             for side in (self.sarcastic, self.sincere):
                 cells += (side[place][0], f"{side[place][1]:+.2f}") if place < len(side) else ("", "")
             rows.append(tuple(cells))
-        return Summary((Table(("sarcastic", "weight", "sincere", "weight "), tuple(rows)),))
+        no, yes = side_names(self.kind)
+        return Summary((Table((yes, "weight", no, "weight "), tuple(rows)),))
 
     def as_dict(self) -> dict[str, object]:
         """Return both lists."""
@@ -199,11 +206,12 @@ class TellingFeatures(Result):
 
 def telling_features(model: str = DEFAULT, top: int = 10) -> TellingFeatures:
     """Return the features of a saved detector with the largest weights on either side."""
-    telling = getattr(Detector.load(model).predictor, "telling", None)
+    detector = Detector.load(model)
+    telling = getattr(detector.predictor, "telling", None)
     if telling is None:
         raise ConfigError(f"{model}: this system has no features with weights; explain a text instead")
     sarcastic, sincere = telling(top)
-    return TellingFeatures(tuple(map(tuple, sarcastic)), tuple(map(tuple, sincere)))
+    return TellingFeatures(tuple(map(tuple, sarcastic)), tuple(map(tuple, sincere)), detector.kind)
 
 
 @dataclass(frozen=True, slots=True)

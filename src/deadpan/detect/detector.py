@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from copy import copy
 from pathlib import Path
 from typing import Any, Self, overload
 
@@ -19,6 +20,7 @@ from deadpan.detect.thresholds import (
     DEFAULT_THRESHOLD,
     Threshold,
     at_threshold,
+    check_choice,
     check_threshold,
     out_of_fold_threshold,
 )
@@ -35,6 +37,10 @@ STUDENT_FOLDER = Path(__file__).with_name("shipped_student")
 AUTO = "auto"
 """For each text the better one of the detectors that come with the package."""
 SHIPPED = {DEFAULT: DEFAULT_FOLDER, STUDENT: STUDENT_FOLDER}
+NOT_CALIBRATED = (
+    "its scores are not calibrated for a prevalence: use the default detector, or train with "
+    "--threshold f1 --prevalence, which chooses the threshold for it"
+)
 
 
 class Detector:
@@ -43,11 +49,13 @@ class Detector:
     `fit` takes texts and labels, or labelled Examples. `predict` returns labels for texts and Predictions
     for Examples. A score above `threshold` is labelled sarcastic: a number, or "f1" or "balanced" to have
     `fit` choose it from out-of-fold scores (5 folds) of the training data, for a target where
-    `prevalence` of the texts are sarcastic, if given. `threshold_` is the number in use, `classes_` the two
-    labels, `rate_` the sarcastic share of the training data, and `seen_` the training texts, as hashes.
+    `prevalence` of the texts are sarcastic, if given; beside a number, `prevalence` is an error.
+    `threshold_` is the number in use, `classes_` the two labels, `rate_` the sarcastic share of the training
+    data, and `seen_` the training texts, as hashes.
 
     A detector with `bands`, such as the default one, also answers "cannot tell", and nothing at all in
-    languages it was not trained for: the label is then None, and `raw` of the Prediction says why.
+    languages it was not trained for: the label is then None, and `raw` of the Prediction says why. `kind` is
+    the kind of sarcasm that a detector of `tell_kinds` judges: its True is "irony", its False "not irony".
     """
 
     _estimator_type = "classifier"
@@ -69,12 +77,14 @@ class Detector:
         settings = {**settings, **own}
         self.threshold = check_threshold(threshold)
         self.prevalence = None if prevalence is None else check_prevalence(prevalence)
+        check_choice(threshold, prevalence)
         self._given = dict(settings)
         self.predictor: System = make(self.system, settings)
         self.threshold_ = DEFAULT_THRESHOLD if isinstance(threshold, str) else float(threshold)
         self.seen_: SeenTexts | None = None
         self.rate_: float | None = None
         self.bands: Bands | None = None
+        self.kind = ""
 
     def __repr__(self) -> str:
         given = "".join(
@@ -196,6 +206,19 @@ class Detector:
             else at_threshold(predictions, self.threshold_)
         )
 
+    def at(self, prevalence: float) -> Detector:
+        """Return this detector with scores for another share of sarcastic texts; it must have bands.
+
+        The threshold is then 0.5, since an answer never contradicts its score.
+        """
+        if self.bands is None:
+            raise ConfigError(f"{self.system}: {NOT_CALIBRATED}")
+        other = copy(self)
+        other.bands = self.bands.at(prevalence)
+        if prevalence != self.bands.prevalence:
+            other.threshold_ = DEFAULT_THRESHOLD
+        return other
+
     # ------------------------------------------------------------ files
 
     def save(
@@ -229,6 +252,8 @@ class Detector:
         }  # fmt: skip
         if self.bands is not None:
             state["bands"] = self.bands.as_dict()
+        if self.kind:
+            state["kind"] = self.kind
         write_json(folder / "detector.json", state)
         seed = self.settings.get("seed")
         config = {**state, **(about or {})}
@@ -267,6 +292,7 @@ class Detector:
         detector.prevalence = None
         detector.rate_ = None if state.get("rate") is None else float(state["rate"])
         detector.bands = Bands.from_dict(state["bands"]) if "bands" in state else None
+        detector.kind = str(state.get("kind", ""))
         detector.seen_ = SeenTexts.read(folder)
         detector.classes_ = BOOLEANS
         return detector

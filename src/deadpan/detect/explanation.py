@@ -12,7 +12,7 @@ from pathlib import Path
 from deadpan.detect.influence_chart import influence_chart
 from deadpan.detect.verdicts import Bands
 from deadpan.errors import ConfigError
-from deadpan.formats.labels import CANNOT_TELL
+from deadpan.formats.labels import CANNOT_TELL, label_words
 from deadpan.page import Page, Table
 from deadpan.page.summary import Summary
 from deadpan.records import Example, Prediction, Turn
@@ -38,13 +38,13 @@ you'd you'll we'll they'll it'll
 """
 """Words that are never named as a reason, since they say nothing to a reader; tables have them."""
 TOGETHER = "No single word decides; the words together do."
-TOO_LITTLE = "That is not enough to call it sarcastic."
-STILL = "The words as a whole make it sarcastic."
+TOO_LITTLE = "That is not enough to call it {}."
+STILL = "The words as a whole make it {}."
 """Said where everything that is named points away from the answer."""
 LEAST_SHOWN = 0.01
 GUESS = "a statistical guess"
 LOG_ODDS = (
-    "The push of a word or an earlier turn is what it adds to the log odds of sarcasm, found by leaving it "
+    "The push of a word or an earlier turn is what it adds to the log odds of {}, found by leaving it "
     "out: +0.7 doubles the odds, -0.7 halves them. Words work together, so pushes need not add up."
 )
 
@@ -71,17 +71,25 @@ class Explanation(Result):
     model: str = ""
     note: str = ""
     bands: Bands | None = None
+    kind: str = ""
+    """The kind of sarcasm that the detector judges, such as irony; empty for sarcasm as a whole."""
 
     def __repr__(self) -> str:
-        return f"<Explanation of {len(self.words)} words: {verdict_name(self.label)}, score {self.score:.2f}>"
+        return f"<Explanation of {len(self.words)} words: {self.answer}, score {self.score:.2f}>"
+
+    @property
+    def answer(self) -> str:
+        """The answer as a word."""
+        return verdict_name(self.label, self.kind)
 
     def in_words(self) -> list[str]:
         """Return the words and turns that moved the score, as sentences for everybody."""
         lines, supported, unnamed = [], self.label is None, frozenset(FUNCTION_WORDS.split())
+        what = self.kind or "sarcasm"
         for turn in sorted(self.context, key=lambda one: -abs(one.push)):
             if abs(turn.push) >= (STRONG if self.label is (turn.push < 0) else NOTICEABLE):
                 more = "more" if turn.push > 0 else "less"
-                lines.append(f"What was said before, “{_short(turn.text)}”, makes sarcasm {more} likely.")
+                lines.append(f"What was said before, “{_short(turn.text)}”, makes {what} {more} likely.")
                 supported |= self.label is (turn.push > 0)
         for side, sign in (("to", 1), ("away from", -1)):
             least = STRONG if self.label is (sign < 0) else NOTICEABLE
@@ -92,12 +100,12 @@ class Explanation(Result):
                     pushes[name] = max(pushes.get(name, 0.0), sign * word.push)
             named = sorted(pushes, key=lambda name: -pushes[name])[:NAMED]
             if named:
-                lines.append(f"Words that point {side} sarcasm: {', '.join(f'“{w}”' for w in named)}.")
+                lines.append(f"Words that point {side} {what}: {', '.join(f'“{w}”' for w in named)}.")
                 supported |= self.label is (sign > 0)
         if not lines and len(self.words) == 1:
             return ["A single word: how it was meant depends on what was said before."]
         if lines and not supported:
-            lines.append(STILL if self.label else TOO_LITTLE)
+            lines.append((STILL if self.label else TOO_LITTLE).format(self.kind or "sarcastic"))
         return lines or [TOGETHER]
 
     def strongest(self, most: int = SHOWN, least: float = LEAST_SHOWN) -> list[Influence]:
@@ -107,8 +115,9 @@ class Explanation(Result):
 
     def summary(self) -> Summary:
         """Return the pieces with the largest pushes, the strongest first."""
-        rows = tuple((_short(p.text), f"{p.push:+.2f}", label_name(p.push > 0)) for p in self.strongest())
-        notes = [f"{verdict_name(self.label)}{score_words(self.score, self.bands)}", *self.in_words()]
+        sides = side_names(self.kind)
+        rows = tuple((_short(p.text), f"{p.push:+.2f}", sides[p.push > 0]) for p in self.strongest())
+        notes = [f"{self.answer}{score_words(self.score, self.bands)}", *self.in_words()]
         if not rows:
             notes.append("Leaving out a single word or turn does not change the score.")
         if self.note:
@@ -119,7 +128,7 @@ class Explanation(Result):
     def as_dict(self) -> dict[str, object]:
         """Return the score and the push of every word and turn."""
         return {
-            "label": self.label, "answer": verdict_name(self.label), "score": self.score,
+            "label": self.label, "answer": self.answer, "score": self.score,
             "words": [asdict(word) for word in self.words],
             "context": [asdict(turn) for turn in self.context],
             "model": self.model,
@@ -127,22 +136,30 @@ class Explanation(Result):
 
     def write_page(self, path: Path) -> None:
         """Write a page with the conversation, a bar per word, and the numbers."""
+        if path.suffix.lower() not in (".html", ".htm"):
+            raise ConfigError(f"{path}: the page is HTML: give a name that ends in .html")
         lead = f"Score {self.score:.2f} by the model {self.model}: {GUESS}."
-        page = Page(f"Why the answer is: {verdict_name(self.label)}", lead)
-        page.conversation(self.example, self.label, note=f"score {self.score:.2f}")
+        page = Page(f"Why the answer is: {self.answer}", lead)
+        page.conversation(self.example, None if self.kind else self.label, note=f"score {self.score:.2f}")
         for line in self.in_words():
             page.note(line)
         pieces = [*self.words, *self.context]
         rows = tuple((piece.text, piece.push) for piece in pieces)
         title = "What each word pushes towards, in log odds"
-        chart = influence_chart([(piece.text, piece.push) for piece in pieces])
+        chart = influence_chart([(piece.text, piece.push) for piece in pieces], side_names(self.kind))
         page.figure(chart, title, Table(("left out", "push, log odds"), rows))
-        page.note(LOG_ODDS)
+        page.note(LOG_ODDS.format(self.kind or "sarcasm"))
         page.write(path)
 
 
 def explain(
-    predict: Predict, example: Example, *, model: str = "", note: str = "", bands: Bands | None = None
+    predict: Predict,
+    example: Example,
+    *,
+    model: str = "",
+    note: str = "",
+    bands: Bands | None = None,
+    kind: str = "",
 ) -> Explanation:
     """Predict again without each word of the response, and without each turn before it."""
     spans = [match.span() for match in re.finditer(r"\S+", example.response.text)]
@@ -162,7 +179,7 @@ def explain(
     turns = tuple(
         Influence(turn.text, push) for turn, push in zip(example.context, pushes[len(spans) :], strict=True)
     )
-    return Explanation(example, whole.label, whole.score, words, turns, model, note, bands)
+    return Explanation(example, whole.label, whole.score, words, turns, model, note, bands, kind)
 
 
 def _variants(example: Example, spans: Sequence[tuple[int, int]]) -> list[Example]:
@@ -185,14 +202,16 @@ def score_words(score: float, bands: Bands | None) -> str:
     return f" ({GUESS}: sarcasm is {score:.0%} probable where {bands.prevalence:.0%} of texts are sarcastic)"
 
 
-def verdict_name(label: bool | None) -> str:
-    """Return the answer as a word; None is "cannot tell"."""
-    return CANNOT_TELL if label is None else "sarcastic" if label else "not sarcastic"
+def verdict_name(label: bool | None, kind: str = "") -> str:
+    """Return the answer as a word, of a detector of all sarcasm or of one kind; None is "cannot tell"."""
+    what = kind or "sarcastic"
+    return CANNOT_TELL if label is None else what if label else f"not {what}"
 
 
-def label_name(label: bool) -> str:
-    """Return the label as a word."""
-    return "sarcastic" if label else "sincere"
+def side_names(kind: str = "") -> tuple[str, str]:
+    """Return the two labels as words, the negative one first."""
+    yes, no = label_words(kind)
+    return no, yes
 
 
 def bare_word(text: str) -> str:

@@ -15,8 +15,10 @@ LETTER = 8.5
 """Width of an average letter at 14 pixels, rounded up; names are set aside as much room as they need."""
 
 
-def influence_chart(pieces: Sequence[tuple[str, float]]) -> str:
-    """Return the chart of (text, push) pieces."""
+def influence_chart(
+    pieces: Sequence[tuple[str, float]], sides: tuple[str, str] = ("sincere", "sarcastic")
+) -> str:
+    """Return the chart of (text, push) pieces; `sides` names the left and the right."""
     largest = max(0.5, *(abs(push) for _, push in pieces))
     names = [_name(text) for text, _ in pieces]
     label = 16 + max(40, round(LETTER * max(map(_width, names), default=0)))
@@ -29,8 +31,8 @@ def influence_chart(pieces: Sequence[tuple[str, float]]) -> str:
     words = "".join(
         f'<text x="{at}" y="{bottom + 20}" text-anchor="{side}" style="fill: {LIGHT[role]}">{mark}</text>'
         for at, side, role, mark in (
-            (middle - 8, "end", "sincere-text", "● sincere"),
-            (middle + 8, "start", "sarcastic-text", "▲ sarcastic"),
+            (middle - 8, "end", "sincere-text", f"● {escape(sides[0])}"),
+            (middle + 8, "start", "sarcastic-text", f"▲ {escape(sides[1])}"),
         )
     )
     axis = f'<path d="M{middle} 0V{bottom}" style="stroke: {LIGHT["rule"]}"/>{words}'

@@ -19,6 +19,7 @@ from deadpan.formats.predictions import prediction_line, write_predictions
 from deadpan.formats.tables import SUFFIXES
 from deadpan.records import Example, Prediction, Turn
 from deadpan.storage import atomic
+from deadpan.text import plural
 
 CHUNK = 2 << 20
 LONGEST = 8 << 20
@@ -59,7 +60,7 @@ def predict_source(
     """Predict examples, or without them the lines of a file or of standard input ("-").
 
     Predictions go to `out`, in the format of its extension, or as JSON lines to standard output. Return the
-    numbers of lines and of errors.
+    numbers of lines and of errors; if no line could be read, that is an error.
     """
     if examples is not None:
         predictions = predict_examples(detector, examples)
@@ -70,13 +71,19 @@ def predict_source(
         raise DataError(f"{source}: no such file; to label a text itself: deadpan detect {source!r}")
     if source != "-":
         _check_text(Path(source))
+    if out is not None and out.suffix != ".jsonl":
+        raise ConfigError(f"{out}: predictions of lines are written as .jsonl: use this ending")
     with sys.stdin.buffer if source == "-" else open(source, "rb") as lines:
         if out is None:
-            return predict_lines(detector, lines, sys.stdout.buffer, form)
-        if out.suffix != ".jsonl":
-            raise ConfigError(f"{out}: predictions of lines are written as .jsonl; name it so")
-        with atomic(out) as temporary, temporary.open("wb") as target:
-            return predict_lines(detector, lines, target, form)
+            counts = predict_lines(detector, lines, sys.stdout.buffer, form)
+        else:
+            with atomic(out) as temporary, temporary.open("wb") as target:
+                counts = predict_lines(detector, lines, target, form)
+    if counts["errors"] and counts["errors"] == counts["lines"]:
+        raise DataError(
+            f"none of {plural(counts['lines'], 'line')} could be read: the output says why for each"
+        )
+    return counts
 
 
 def _check_text(path: Path) -> None:

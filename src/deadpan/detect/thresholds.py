@@ -35,6 +35,15 @@ def check_threshold(threshold: Threshold) -> Threshold:
     return threshold
 
 
+def check_choice(threshold: Threshold, prevalence: float | None) -> None:
+    """Refuse a prevalence beside a number: it is a rule that chooses a threshold for a prevalence."""
+    if prevalence is not None and not isinstance(threshold, str):
+        raise ConfigError(
+            f"prevalence {prevalence} has no effect on a threshold of {threshold}: --prevalence needs "
+            "--threshold f1 or balanced"
+        )
+
+
 def parse_threshold(word: str) -> Threshold:
     """Return f1, balanced, or the number that was typed."""
     try:

@@ -48,7 +48,7 @@ def read_judgments(path: Path | str) -> list[Judgment]:
         why = "is a folder" if path.is_dir() else "no such file"
         raise DataError(f"{path}: {why}: name a file of judgments")
     if path.suffix.lower() not in SUFFIXES:
-        raise DataError(f"{path}: judgments are {', '.join(SUFFIXES)} files: name it so")
+        raise DataError(f"{path}: judgments are {', '.join(SUFFIXES)} files: use one of these endings")
     if _is_ours(path):
         return list(read_records(path, Judgment))
     tally = Tally()

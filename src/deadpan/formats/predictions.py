@@ -16,7 +16,7 @@ from typing import Any
 from deadpan.drops import Tally
 from deadpan.errors import ConfigError, DataError
 from deadpan.fields import decode
-from deadpan.formats.labels import EVERYDAY, NO_LABEL, label_word, read_label
+from deadpan.formats.labels import EVERYDAY, NO_LABEL, Words, label_word, read_label
 from deadpan.formats.rows import csv_rows, json_lines
 from deadpan.records import Prediction
 from deadpan.storage import atomic, read_records, write_records
@@ -81,7 +81,7 @@ def prediction_line(prediction: Prediction) -> str:
 def _checked(path: Path | str) -> Path:
     path = Path(path)
     if path.suffix not in SUFFIXES:
-        raise ConfigError(f"{path}: predictions are {', '.join(SUFFIXES)} files: name it so")
+        raise ConfigError(f"{path}: predictions are {', '.join(SUFFIXES)} files: use one of these endings")
     return path
 
 
@@ -110,13 +110,13 @@ def _score_cell(cells: Mapping[str, Any]) -> Any:
     return "" if value is None else value
 
 
-def prediction_from(path: Path, place: str, cells: Mapping[str, Any]) -> Prediction:
-    """Return a row of a table as a prediction; a label that is no known word is an error.
+def prediction_from(path: Path, place: str, cells: Mapping[str, Any], words: Words = EVERYDAY) -> Prediction:
+    """Return a row of a table as a prediction; a label that is not one of the words is an error.
 
     The label is in `predicted_label` where the table has such a column, since `label` is then the truth.
     """
     word, number = str(cells.get("predicted_label", cells["label"])).strip(), str(_score_cell(cells)).strip()
-    label = read_label(word, EVERYDAY) if word else None
+    label = read_label(word, words) if word else None
     if word and label is None and word.lower() not in NO_LABEL:
         raise DataError(f"{path.parent / place}: label {word!r} is not known: write sarcastic or sincere")
     try:

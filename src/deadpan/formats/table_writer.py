@@ -27,7 +27,7 @@ def check_writable(path: Path | str) -> Path:
     """Return the path of a table to write, or raise an error that lists the extensions."""
     path = Path(path)
     if path.suffix.lower() not in WRITTEN:
-        raise ConfigError(f"{path}: a table is written as {', '.join(WRITTEN)}: name it so")
+        raise ConfigError(f"{path}: a table is written as {', '.join(WRITTEN)}: use one of these endings")
     return path
 
 
@@ -152,4 +152,4 @@ def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
 def check_not_source(source: Path | str, out: Path) -> None:
     """Refuse to replace the table that is being read."""
     if out.exists() and Path(source).exists() and out.samefile(source):
-        raise ConfigError(f"{out}: is the table that is read: give another name")
+        raise ConfigError(f"{out}: is the input table: choose another name for --out")

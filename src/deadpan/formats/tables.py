@@ -26,6 +26,8 @@ from deadpan.formats.rows import (
 )
 
 SUFFIXES = (".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".parquet", ".xlsx")
+LOOKED_AT = 100
+"""Rows of a further sheet that are looked at to see whether it is empty."""
 KEPT_ROWS = 20_000
 """Rows of JSON lines that are kept in memory until the columns of all are known."""
 
@@ -41,7 +43,7 @@ def read_table(path: Path, tally: Tally, cure: str, *, exact: bool = False) -> I
     if kind == ".parquet":
         return _parquet_rows(path)
     if kind == ".xlsx":
-        return _excel_rows(path)
+        return _excel_rows(path, tally)
     encoding = find_encoding(path)
     if encoding != "utf-8":
         tally.change(f"read_as_{encoding}")
@@ -58,7 +60,7 @@ def header_of(path: Path, cure: str) -> list[str]:
         with _parquet(path) as file:
             return list(file.schema_arrow.names)
     if kind == ".xlsx":
-        header = _sheet(path)[0][1]
+        header = _sheet(path)[0][0][1]
         return _excel_names(header, _filled(header))
     if kind not in (".csv", ".tsv", ".tab"):
         return []
@@ -170,29 +172,45 @@ def _filled(cells: Sequence[object]) -> int:
     return next((n for n in range(len(cells), 0, -1) if cells[n - 1] not in (None, "")), 0)
 
 
-def _sheet(path: Path) -> list[tuple[int, Sequence[object]]]:
-    """Return the rows of the first sheet that are not empty, with their numbers."""
+def _sheet(path: Path) -> tuple[list[tuple[int, Sequence[object]]], list[str]]:
+    """Return the rows of the first sheet that are not empty, with their numbers, and the other sheets' names.
+
+    Sheets that begin with many empty rows are taken for empty.
+    """
     openpyxl = need("openpyxl", "excel")
     try:
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
         rows = enumerate(book.worksheets[0].iter_rows(values_only=True), 1)
         found = [(line, cells) for line, cells in rows if _filled(cells)]
+        others = [
+            sheet.title for sheet in book.worksheets[1:]
+            if any(map(_filled, islice(sheet.iter_rows(values_only=True), LOOKED_AT)))
+        ]  # fmt: skip
         book.close()
     except DAMAGED_BOOK as bad:
         raise DataError(
             f"{path}: not an Excel workbook, or damaged ({bad}): save it again as .xlsx"
         ) from None
     if not found:
-        raise DataError(f"{path}: its first sheet is empty: give a table with a header")
-    return found
+        raise DataError(f"{path}: its first sheet is empty: {_cure_of_empty(others)}")
+    return found, others
 
 
-def _excel_rows(path: Path) -> Iterator[TableRow]:
+def _cure_of_empty(others: Sequence[str]) -> str:
+    if not others:
+        return "give a table with a header"
+    return f"move the table there from one of the others ({', '.join(others)}); only the first is read"
+
+
+def _excel_rows(path: Path, tally: Tally) -> Iterator[TableRow]:
     """Yield the rows of the first sheet; the first that is not empty is the header.
 
-    A column without a name is kept if it has a value: sheets often have empty ones behind the last.
+    A column without a name is kept if it has a value: sheets often have empty ones behind the last. Other
+    sheets that are not empty are counted by their names.
     """
-    (start, header), *rows = _sheet(path)
+    ((start, header), *rows), others = _sheet(path)
+    for name in others:
+        tally.change(f"sheet_not_read.{name}")
     names = _excel_names(header, max(_filled(cells) for cells in (header, *(cells for _, cells in rows))))
     for line, cells in rows:
         fields = dict(zip_longest(names, cells[: len(names)]))

@@ -42,6 +42,8 @@ class ServedModel:
     def limits(self) -> list[str]:
         """Return what the detector cannot know, one sentence each."""
         lines = [GUESS, UNSEEN]
+        if kind := self.detector.kind:
+            lines.insert(0, f"It judges one kind only: sarcastic means {kind}, sincere means not {kind}.")
         if not self.reads_context:
             lines.insert(0, "It reads the last turn only: what was said before changes nothing.")
         if bands := self.detector.bands:
@@ -52,9 +54,9 @@ class ServedModel:
         """Return the description that /v1/models gives."""
         seen, bands = self.detector.seen_, self.detector.bands
         return {
-            "id": self.name, "system": self.detector.system, "threshold": self.detector.threshold_,
-            "cannot_tell": self._bands(), "prevalence": bands.prevalence if bands else None,
-            "reads_context": self.reads_context,
+            "id": self.name, "system": self.detector.system, "kind": self.detector.kind or None,
+            "threshold": self.detector.threshold_, "cannot_tell": self._bands(),
+            "prevalence": bands.prevalence if bands else None, "reads_context": self.reads_context,
             "trained_on_texts": None if seen is None else len(seen), "limits": self.limits(),
         }  # fmt: skip
 
@@ -92,7 +94,7 @@ class ServedModel:
         if turns:  # leaving out one of these brings the one before them into view
             example = replace(example, context=example.context[-turns - 1 :])
         try:
-            return explain(self._in_pieces, example, model=self.name)
+            return explain(self._in_pieces, example, model=self.name, kind=self.detector.kind)
         except ConfigError:  # an answer in words that could not be read
             return None
 

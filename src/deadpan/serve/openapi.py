@@ -151,6 +151,9 @@ def _schemas(settings: ServeSettings) -> Schema:
         "ReadingRequest": _object({**item, "conversation": turns}),
         "Model": _object({
             "id": {"type": "string"}, "system": {"type": "string"}, "threshold": {"type": ["number", "null"]},
+            "kind": {
+                "type": ["string", "null"], "description": "The kind that sarcastic means, of a detector of one kind.",
+            },
             "cannot_tell": {
                 "type": ["object", "null"], "additionalProperties": {"type": "array", "items": {"type": "number"}},
                 "description": "For each language, the scores between which the label is \"cannot tell\".",

@@ -20,6 +20,7 @@ from deadpan.stats import scores
 from deadpan.stats.clusters import cluster_codes
 from deadpan.stats.interval import FloatArray, IntArray
 from deadpan.stats.sequences import pair_columns, sequence_columns, why_not_pairs
+from deadpan.text import plural
 
 Block = Literal["confusion", "pairs", "sequences", "brier"]
 """A block of scores that are functions of the same column sums."""
@@ -184,13 +185,14 @@ def match(examples: Sequence[Example], predictions: Sequence[Prediction]) -> Out
     extra = [prediction.example_id for prediction in predictions if prediction.example_id not in known]
     if extra:
         raise DataError(
-            f"{len(extra)} predictions have no example, first {extra[0]!r}: "
+            f"{plural(len(extra), 'prediction')} without an example, first {extra[0]!r}: "
             "score them against the examples they were made from"
         )
     nan = [p.example_id for p in predictions if p.score is not None and math.isnan(p.score)]
     if nan:
         raise DataError(
-            f"{len(nan)} predictions have a score that is NaN, first {nan[0]!r}: use None for no score"
+            f"{plural(len(nan), 'prediction')} with a score that is NaN, first {nan[0]!r}: "
+            "use None for no score"
         )
     labelled = [(example, example.label) for example in examples if example.label is not None]
     copies = _copies([example for example, _ in labelled])

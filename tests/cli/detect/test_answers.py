@@ -117,6 +117,57 @@ def test_a_table_without_labels_can_be_predicted(run, model, tmp_path):
     assert (status, len(out.splitlines())) == (0, 2)
 
 
+def test_a_split_that_a_table_lacks_is_an_error_for_predict_as_for_evaluate(run, model, tmp_path):
+    (tmp_path / "t.csv").write_text("text,label\nanother thing,0\noh sure,1\n")
+    for command in (("predict", "--out", tmp_path / "out.csv"), ("evaluate",)):
+        status, _, err = run("detect", *command, tmp_path / "t.csv", "--model", model, "--split", "train")
+        assert (status, "it has no splits: leave out --split" in err) == (2, True)
+    assert not (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("lines", "status", "told"),
+    [
+        (["oh sure", "", "today"], 0, "1 of 3 lines could not be read"),
+        (["", ""], 2, "none of 2 lines could be read"),
+    ],
+)
+def test_lines_that_fail_are_counted_on_stderr_and_all_of_them_fail_the_command(
+    run, model, tmp_path, lines, status, told
+):
+    (tmp_path / "t.txt").write_text("".join(f"{line}\n" for line in lines))
+    ended, out, err = run("detect", "predict", tmp_path / "t.txt", "--model", model)
+    assert (ended, len(out.splitlines())) == (status, len(lines))
+    assert told in err
+
+
+def test_the_hint_to_explain_keeps_the_context(run, model):
+    words = ("the red door oh sure", "--model", model)
+    assert f'explain --model {model} "..."' in " ".join(run("detect", *words)[1].split())
+    out = run("detect", *words, "--context", "well", "--context", "so")[1]
+    assert '--context "..." --context "..." "..."' in " ".join(out.split())
+
+
+def test_a_table_labelled_by_a_detector_of_one_kind_names_the_kind_and_can_be_scored(run, tmp_path):
+    detector = Detector("bigrams").fit(corpus())
+    detector.kind = "satire"
+    detector.save(tmp_path / "m")
+    (tmp_path / "t.csv").write_text("text,truth\nwell oh sure,1\nthe red door today,0\n")
+    scored = tmp_path / "scored.csv"
+    status, out, _ = run("detect", "predict", tmp_path / "t.csv", "--model", tmp_path / "m", "--out", scored)
+    assert (status, "not satire" in out, "sincere" in out) == (0, True, False)
+    assert [line.split(",")[2] for line in scored.read_text().splitlines()] == [
+        "label",
+        "satire",
+        "not satire",
+    ]
+    status, out, err = run("score", scored, "--column", "label=truth", "--json")
+    assert (status, err) == (0, "")
+    assert json.loads(out)["systems"]["scored"]["scores"]["accuracy"]["value"] == 1
+    (line,) = run("detect", "predict", tmp_path / "t.csv", "--model", tmp_path / "m")[1].splitlines()[:1]
+    assert json.loads(line)["label"] is True
+
+
 def test_systems_are_listed_with_their_state(run):
     told = json.loads(run("detect", "systems", "--json")[1])
     assert {"linear", "prompted"} <= {row["name"] for row in told["systems"]}

@@ -51,6 +51,23 @@ def test_a_model_trained_over_another_leaves_nothing_of_it(run, data, tmp_path):
     assert left == {"seen.npy"} | {path.name for path in (tmp_path / "fresh").iterdir()}
 
 
+@pytest.mark.parametrize("command", [("train", "--out", "m"), ("compare", "--systems", "bow,majority")])
+def test_a_prevalence_that_would_be_ignored_is_refused(run, data, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    status, _, err = run("detect", *command, data, "--prevalence", 0.1)
+    assert (status, "--prevalence needs --threshold f1 or balanced" in err) == (2, True)
+    assert not (tmp_path / "m").exists()
+
+
+def test_one_of_each_pair_needs_pairs_and_scores_need_labels(run, model, tmp_path):
+    (tmp_path / "new.csv").write_text("text,label\nwell oh sure,1\nwell today,0\n")
+    status, _, err = run("detect", "evaluate", "--model", model, tmp_path / "new.csv", "--pairs")
+    assert (status, "--pairs: no two examples" in err) == (2, True)
+    (tmp_path / "bare.csv").write_text("text\nwell oh sure\nwell today\n")
+    status, _, err = run("detect", "evaluate", "--model", model, tmp_path / "bare.csv")
+    assert (status, "no row has a label: name its column, --column label=NAME" in err) == (2, True)
+
+
 # ---------------------------------------------------------------- tables
 
 
@@ -171,6 +188,16 @@ def test_parts_that_take_pairs_apart_are_scored_by_what_is_left(run, tmp_path):
         (["votes", "FILE", "--votes", "none.jsonl"], "none.jsonl"),
         (["labelling", "FILE"], "needs 300 labelled examples"),
         (["labelling", "FILE", "--labels", "10"], "200"),
+        (["compare", "--systems", "bow", "FILE", "--authors", "--out", "m"], "--out: no effect with --authors"),
+        (["compare", "--systems", "bow", "FILE", "--authors", "--seeds", "2", "--blend", "--threshold", "0.5"],
+         "--seeds, --blend, --threshold: no effect"),
+        (["compare", "--systems", "bow", "FILE", "--subreddits", "--also", "starter-en", "--prevalence", "0.1"],
+         "--also, --prevalence: no effect with --subreddits"),
+        (["compare", "--systems", "bow", "FILE", "--authors"], "no authors: its speakers (A, B) are roles"),
+        (["evaluate", "starter-en", "--model", "default", "--pairs", "--split", "test"], "leave out --split"),
+        (["explain", "--top", "5", "Oh, sure."], "text: no effect with --top"),
+        (["explain", "--top", "5", "--out", "why.html"], "--out: no effect with --top"),
+        (["explain", "Oh, sure.", "--out", "why.txt"], "ends in .html"),
     ],
 )  # fmt: skip
 def test_what_can_be_put_right_is_one_line_and_status_2(run, data, tmp_path, monkeypatch, arguments, cure):

@@ -85,7 +85,7 @@ def test_labels_that_the_first_json_line_lacks_are_not_overwritten(tmp_path):
 
 
 def test_the_table_itself_is_never_replaced(mine):
-    with pytest.raises(ConfigError, match="is the table that is read"):
+    with pytest.raises(ConfigError, match="is the input table: choose another name"):
         score_table(mine, mine, predict, READING)
     assert mine.read_text() == TABLE
 
@@ -127,3 +127,16 @@ def test_a_table_without_rows_keeps_its_columns(tmp_path, suffix):
     write_table(source, ["tweet", "label"], [], pa.schema([("tweet", pa.string()), ("label", pa.int8())]))
     assert score_table(source, out, predict, READING).columns == ("predicted_label", "predicted_score")
     assert header_of(out, "") == ["tweet", "label", "predicted_label", "predicted_score"]
+
+
+def test_the_summary_says_which_rows_were_not_judged_and_which_sheets_not_read(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for cells in (["id", "text"], [1, "Great"], [2, None], [3, None]):
+        book.active.append(cells)
+    book.create_sheet("Older").append(["text"])
+    book.save(tmp_path / "t.xlsx")
+    told = " ".join(str(score_table(tmp_path / "t.xlsx", tmp_path / "s.csv", predict)).split())
+    assert "not judged: 2 rows without a text" in told
+    assert "only the first sheet was read; not read: Older" in told
+    assert "changed" not in told

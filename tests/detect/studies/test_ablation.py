@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from deadpan.detect.studies.ablation import ablate
+from deadpan.detect.studies.ablation import ablate, score_parts
 from deadpan.errors import ConfigError
+from deadpan.records import Example, Prediction, Turn
 from detect_corpus import word_corpus
 
 
@@ -35,3 +36,14 @@ def test_parts_are_scored_separately():
         ablate(word_corpus(), "bow", turns=[0], by="category", k=3)
     with pytest.raises(ConfigError, match="unknown grouping"):
         ablate(word_corpus(), "bow", by="colour")
+
+
+def test_classes_of_length_are_in_the_order_of_their_lengths():
+    rows = [
+        Example(f"{words}-{n}", Turn("", " ".join(["word"] * words)), label=bool(n % 2))
+        for words in (45, 15, 8, 3)
+        for n in range(40)
+    ]
+    said = [Prediction(e.id, True, 0.6) for e in rows]
+    names = ["1 to 5 words", "6 to 10 words", "11 to 20 words", "41 words and more"]
+    assert list(score_parts(rows, said, "length")) == names

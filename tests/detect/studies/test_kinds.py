@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from deadpan.detect.answer import answer_text, explain_text, telling_features
 from deadpan.detect.detector import Detector
 from deadpan.detect.studies.kinds import tell_kinds
 from deadpan.errors import DataError
@@ -61,3 +62,20 @@ def test_a_test_split_is_not_trained_on_for_the_kept_detectors():
     rows = [replace(e, split="test" if int(e.group) % 3 == 0 else "train") for e in kinds_corpus(False)]
     kept = tell_kinds(rows, "bow", keep=True).detectors["irony"]
     assert len(kept.seen_) <= sum(e.split == "train" for e in rows)
+
+
+def test_a_detector_of_one_kind_names_it_in_its_answers(tmp_path):
+    tell_kinds(kinds_corpus(False), "bow", k=3, keep=True).write(tmp_path)
+    model = str(tmp_path / "models" / "satire")
+    assert Detector.load(model).kind == "satire"
+    for text, word in (("red green satireish", "satire"), ("red green today", "not satire")):
+        answer = answer_text(text, model=model)
+        assert answer.answer == answer.as_dict()["answer"] == word
+        assert str(answer).startswith(word) and "sarcas" not in str(answer)
+        why = explain_text(text, model=model)
+        assert why.as_dict()["answer"] == word and "sarcas" not in str(why)
+    why.write_page(tmp_path / "why.html")
+    page = (tmp_path / "why.html").read_text(encoding="utf-8")
+    assert "not satire" in page and "▲ satire" in page and "▲ sarcastic" not in page
+    assert "satire" in str(telling_features(model, 3)) and "sarcastic" not in str(telling_features(model, 3))
+    assert Detector("bow").fit(word_corpus()).kind == ""

@@ -89,8 +89,23 @@ def test_text_and_history_are_two_rows_and_unseen_authors_are_apart():
     assert study.cells[WITH]["author known"].value > study.cells[TEXT]["author known"].value + 0.1
     assert study.cells[TEXT]["author unknown"].n == 40
     assert "no history" in str(study)
+    gain = study.cells[WITH]["all"].value - study.cells[TEXT]["all"].value
+    assert f"Gain of history on all: {gain:+.3f} [+" in str(study)
+    assert (study.pair.first, study.pair.second) == (WITH, TEXT)
     with pytest.raises(DataError, match="known author"):
         compare_history([replace(e, response=Turn("", e.response.text)) for e in rows], "bow")
+
+
+@pytest.mark.parametrize("speakers", [("A", "B"), ("customer", "agent")])
+def test_the_roles_in_a_dialogue_are_not_authors(speakers):
+    rows = [
+        replace(
+            e, response=Turn(speakers[n % 2], e.response.text), context=(Turn(speakers[1 - n % 2], "so"),)
+        )
+        for n, e in enumerate(comments(60))
+    ]
+    with pytest.raises(DataError, match=r"the corpus has no authors: its speakers \("):
+        compare_history(rows, "bow", k=3)
 
 
 def test_several_systems_are_blended_before_history_is_added():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from deadpan.cli.command import Command
-from deadpan.cli.detect.options import model_option, prevalence_option
+from deadpan.cli.detect.options import model_option, prevalence_option, refuse_with
 from deadpan.cli.options import FILE, reading_options
 from deadpan.cli.terminal.output import json_option, show
 from deadpan.cli.terminal.progress import progress_bar
@@ -53,6 +53,7 @@ def explain(
     from deadpan.errors import ConfigError
 
     if top is not None:
+        refuse_with("--top", "text", "--context", "--out")
         show(telling_features(model, top), as_json)
         return
     if not text or not text.strip():
@@ -87,15 +88,9 @@ def systems(as_json: bool) -> None:
 @reading_options
 @json_option
 def predict(
-    source: str,
-    model: str,
-    prevalence: float | None,
-    out: Path | None,
-    reason: bool,
-    form: str,
-    as_json: bool,
-    reading: Reading,
-) -> None:
+    source: str, model: str, prevalence: float | None, out: Path | None, reason: bool, form: str,
+    as_json: bool, reading: Reading,
+) -> None:  # fmt: skip
     """Label the rows of a table or corpus, or the lines of standard input or a .txt file.
 
     A table is written to --out with all its rows and columns, plus label and score (predicted_label and
@@ -120,12 +115,14 @@ def predict(
     if out is not None and is_table(source):
         why = reasons(detector) if reason else None
         with progress_bar() as progress:
-            scored = score_table(source, out, detector.predict, reading, reason=why, progress=progress)
+            scored = score_table(
+                source, out, detector.predict, reading, reason=why, kind=detector.kind, progress=progress
+            )
         show(scored, as_json)
         return
     if reason:
         raise ConfigError("--reason adds a column to a table: name a table and --out")
     rows = None if is_lines(source) else open_source(source, reading)
     counts = predict_source(detector, source, rows, out, form)
-    if counts["errors"] and sys.stderr.isatty():
+    if counts["errors"]:
         click.echo(f"{counts['errors']:,} of {counts['lines']:,} lines could not be read", err=True)

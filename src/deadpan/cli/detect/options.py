@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from deadpan.cli.options import FOLDER, comma_list, reading_options, turns_option
 from deadpan.cli.terminal.output import json_option, seed_option, show
@@ -20,6 +21,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 RENAMED = {"--data": "SOURCE", "--context": "--turns", "--score": "--metric", "--text": "--text-file",
            "--set": "--setting"}  # fmt: skip
 """Old spellings that still work."""
+_TYPED = ParameterSource.COMMANDLINE
 
 system_option = click.option(
     "--system", default="linear", show_default=True, help="See `deadpan detect systems`."
@@ -102,6 +104,16 @@ def read_also(more: str, reading: Reading, progress: Progress) -> list[Example]:
     from deadpan.datasets import read_source
 
     return [row for source in comma_list(more) for row in read_source(source, reading, progress).examples]
+
+
+def refuse_with(mode: str, *words: str) -> None:
+    """Refuse options that were given but have no effect beside another one."""
+    from deadpan.errors import ConfigError
+
+    ctx = click.get_current_context()
+    typed = [p for p in ctx.command.params if ctx.get_parameter_source(p.name or "") is _TYPED]
+    if given := ", ".join(p.opts[0] for p in typed if p.opts[0] in words):
+        raise ConfigError(f"{given}: no effect with {mode}; leave out one or the other")
 
 
 def finish(result: Any, as_json: bool, out: Path | None, inputs: Iterable[Path]) -> None:

@@ -9,16 +9,8 @@ import click
 
 from deadpan.cli.command import Command
 from deadpan.cli.detect import options
-from deadpan.cli.options import (
-    PATH,
-    comma_list,
-    metric_option,
-    out_option,
-    reading_options,
-    source_argument,
-    sources_argument,
-)
-from deadpan.cli.terminal.output import json_option, seed_option, show
+from deadpan.cli.options import PATH, comma_list, metric_option, out_option, source_argument, sources_argument
+from deadpan.cli.terminal.output import show
 from deadpan.cli.terminal.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -66,10 +58,7 @@ def train(
 @click.option("--pairs", is_flag=True, help="Label exactly one response of each sequence sarcastic.")
 @click.option("--keep-seen", is_flag=True, help="Also score texts the model was trained on: inflates scores.")
 @options.pool_option
-@options.folder_option
-@reading_options
-@seed_option
-@json_option
+@options.report_options
 def evaluate(
     source: str, model: str, threshold: Rule | None, prevalence: float | None, pairs: bool,
     keep_seen: bool, pool: bool, out: Path | None, reading: Reading, seed: int, as_json: bool,
@@ -125,6 +114,9 @@ def compare(
     from deadpan.detect.studies.comparison import compare_systems
     from deadpan.detect.studies.history import compare_history
 
+    if authors or subreddits:
+        mode = "--authors" if authors else "--subreddits"
+        options.refuse_with(mode, "--out", "--threshold", "--prevalence", "--seeds", "--also", "--blend")
     names = comma_list(systems_)
     shared = {"turns": parse_turns(turns), "speakers": speakers}
     settings = {name: {**shared, **own} for name, own in parse_settings(pairs, names).items()}

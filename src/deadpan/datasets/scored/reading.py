@@ -11,6 +11,7 @@ from deadpan.datasets.scored.writing import ADDED
 from deadpan.datasets.table import TableReader
 from deadpan.drops import Tally
 from deadpan.errors import DataError
+from deadpan.formats.labels import EVERYDAY, Words, kind_words
 from deadpan.formats.predictions import prediction_from
 from deadpan.formats.tables import is_table, read_table
 from deadpan.records import Example, Prediction
@@ -76,8 +77,9 @@ def read_scored(path: Path | str, reading: Reading | None = None) -> ScoredFile:
     reader = TableReader("table", path, reading)
     examples: list[Example] = []
     predictions: list[Prediction] = []
+    words = {**EVERYDAY, **kind_words(_labels_in(path, label))}
     for example in reader:
-        answer = _answer(path, example, label, score)
+        answer = _answer(path, example, label, score, words)
         if example.label is None:
             reader.tally.drop("no_true_label")
             continue
@@ -100,10 +102,19 @@ def _truth(path: Path, label: str) -> str:
     return found
 
 
-def _answer(path: Path, example: Example, label: str, score: str) -> Prediction:
+def _labels_in(path: Path, label: str) -> set[str]:
+    """Return the labels that were predicted."""
+    rows = (
+        {str(name).strip().lower(): v for name, v in row.fields.items()}
+        for row in read_table(path, Tally(), _CURE)
+    )
+    return {str(row.get(label) or "") for row in rows}
+
+
+def _answer(path: Path, example: Example, label: str, score: str, words: Words) -> Prediction:
     cells: Mapping[str, object] = {str(name).strip().lower(): v for name, v in example.meta.items()}
-    return prediction_from(path, example.id, {"id": example.id, "label": cells.get(label, ""),
-                                              "score": cells.get(score, "")})  # fmt: skip
+    found = {"id": example.id, "label": cells.get(label, ""), "score": cells.get(score, "")}
+    return prediction_from(path, example.id, found, words)
 
 
 def _place(example: Example) -> str:

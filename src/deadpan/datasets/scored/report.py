@@ -17,6 +17,7 @@ from deadpan.results import Result
 from deadpan.stats import SystemScores, score_systems
 from deadpan.stats.curves import ScoreCurves, score_curves
 from deadpan.storage import prepare_output, write_json, write_manifest
+from deadpan.text import plural
 
 if TYPE_CHECKING:
     from deadpan.figures import Figure
@@ -62,7 +63,7 @@ class ScoredReport(Result):
         for name, wrong in self.errors.items():
             rows = tuple((_row(one)[0], *_row(one)[2:]) for one in wrong[:SHOWN])
             if rows:
-                title = f"{name}: {len(wrong):,} errors, the most confident first"
+                title = f"{name}: {plural(len(wrong), 'error')}, the most confident first"
                 tables.append(Table(("row", "truth", "answer", "score", "text"), rows, title))
         notes = [*base.notes]
         notes += [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from deadpan.datasets.reading import Reading
 from deadpan.datasets.table import TableReader
 from deadpan.drops import Tally
-from deadpan.formats.labels import NO_LABEL, label_word
+from deadpan.formats.labels import NO_LABEL, label_word, label_words
 from deadpan.formats.rows import TableRow
 from deadpan.formats.table_writer import check_not_source, check_writable, write_table
 from deadpan.formats.tables import header_of
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from deadpan.page.summary import Summary
 
 BATCH = 4096
+NOT_JUDGED = {"no_text_not_judged": "without a text", "nul_byte_not_judged": "with a NUL byte"}
 ADDED = ("label", "score", "reason")
 """Columns that are added; each is called predicted_label, ... where the table has one of that name."""
 
@@ -53,7 +54,20 @@ class ScoredTable(Result):
         notes = (
             f"{plural(self.rows, 'row')} written to {self.out}, with the columns {', '.join(self.columns)}",
         )
-        return Summary((Table(("answer", "rows", "share"), rows),), (*notes, *self.tally.notes()))
+        return Summary((Table(("answer", "rows", "share"), rows),), (*notes, *self._left_out()))
+
+    def _left_out(self) -> Iterator[str]:
+        """Yield what was not judged and not read, then the other changes."""
+        changes = self.tally.changes
+        missing = [f"{plural(changes[r], 'row')} {word}" for r, word in NOT_JUDGED.items() if changes[r]]
+        if missing:
+            yield f"not judged: {', '.join(missing)}"
+        sheets = [r.partition(".")[2] for r in changes if r.startswith("sheet_not_read.")]
+        if sheets:
+            yield f"only the first sheet was read; not read: {', '.join(sheets)}"
+        told = {*NOT_JUDGED, *(f"sheet_not_read.{name}" for name in sheets)}
+        rest = Counter({reason: n for reason, n in changes.items() if reason not in told})
+        yield from replace(self.tally, changes=rest).notes()
 
     def as_dict(self) -> dict[str, object]:
         """Return the counts."""
@@ -71,12 +85,14 @@ def score_table(
     reading: Reading | None = None,
     *,
     reason: Reason | None = None,
+    kind: str = "",
     progress: Progress = silent,
 ) -> ScoredTable:
     """Write the table `source` to `out` with a label and a score for each row; formats go by extension.
 
-    All rows and columns are kept; a row without a text has no answer. `reason` adds a third column. The
-    table is read and written in batches, so its size is not limited by memory, except for Excel.
+    All rows and columns are kept; a row without a text has no answer. `reason` adds a third column. The label
+    is sarcastic or sincere, or with a `kind` of sarcasm, irony or not irony. The table is read and written in
+    batches, so its size is not limited by memory, except for Excel.
     """
     path, out = Path(source), check_writable(out)
     check_not_source(path, out)
@@ -91,7 +107,7 @@ def score_table(
         done = 0
         for batch in _batches(chain([first] if first else [], rows)):
             for row, prediction, why in _answers(batch, predict, reason):
-                word = label_word(prediction) if prediction else ""
+                word = label_word(prediction, kind) if prediction else ""
                 answers[word] += 1
                 values = (word, prediction.score if prediction else None, why)
                 yield dict(row.fields) | dict(zip(added, values, strict=False))
@@ -100,7 +116,7 @@ def score_table(
 
     columns = [*names, *added]
     count = write_table(out, columns, scored(), _schema(path, added))
-    order = ("sarcastic", "sincere", *NO_LABEL, "")
+    order = (*label_words(kind), *NO_LABEL, "")
     return ScoredTable(
         count, {word: answers[word] for word in order if answers[word]}, added, out, reader.tally
     )

@@ -190,7 +190,7 @@ def score_parts(
             name: [*rows, *sincere] if all(e.label for e in rows) else rows for name, rows in parts.items()
         }
     order = (
-        sorted(parts)
+        sorted(parts, key=lambda name: (name == REST, len(name.split()[0]), name))
         if grouping == "length"
         else sorted(parts, key=lambda name: (name == REST, -len(parts[name]), name))
     )
@@ -229,6 +229,6 @@ def _parts_of(example: Example, grouping: str) -> tuple[str, ...]:
     low = 0
     for high in LENGTHS:
         if words <= high:
-            return (f"{low + 1:02d} to {high:02d} words",)
+            return (f"{low + 1} to {high} words",)
         low = high
-    return (f"{low + 1:02d} words and more",)
+    return (f"{low + 1} words and more",)

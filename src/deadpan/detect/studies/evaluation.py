@@ -8,13 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
-from deadpan.arguments import check_examples, check_path, check_progress, check_share
+from deadpan.arguments import check_examples, check_path, check_progress
 from deadpan.detect.detector import Detector
 from deadpan.detect.seen import SeenTexts
 from deadpan.detect.studies.design import published_splits
 from deadpan.detect.studies.hindsight import ranking_scores, rate_warnings
 from deadpan.detect.studies.output import source_name, write_study
 from deadpan.detect.thresholds import Threshold, at_threshold, check_threshold, choose_threshold
+from deadpan.detect.verdicts import check_prevalence
 from deadpan.errors import ConfigError
 from deadpan.page import Page, Table
 from deadpan.page.results import add_figure, add_summary
@@ -48,7 +49,9 @@ class Evaluation(Result):
     design: str
     ranking: Mapping[str, float]
     warnings: tuple[str, ...] = ()
-    coverage: tuple[float, float] | None = None
+    coverage: tuple[float, float | None] | None = None
+    prevalence: float | None = None
+    """The share of sarcastic texts that the scores hold for, where one was asked for."""
 
     def __repr__(self) -> str:
         return f"<Evaluation of {self.model!r} on {self.source!r}, n = {self.table.n:,}>"
@@ -58,9 +61,10 @@ class Evaluation(Result):
         rows = tuple(
             (name, value, self.baseline.get(name), value.n) for name, value in self.table.scores.items()
         )
+        rate = "" if self.prevalence is None else f", scores for a prevalence of {self.prevalence:.3g}"
         notes = [
-            f"{self.system} on {self.source} ({self.design}), threshold {self.threshold:.3g}.",
-            f"n {self.table.n:,} in {self.table.n_clusters:,} clusters; unparsed answers "
+            f"{self.system} on {self.source} ({self.design}), threshold {self.threshold:.3g}{rate}.",
+            f"n {self.table.n:,} in {self.table.n_clusters:,} clusters; without an answer "
             f"{self.table.n_unread:,}; excluded as seen in training {self.seen:,}"
             + (f", and {self.torn:,} more of the same pairs or sequences." if self.torn else "."),
         ]
@@ -70,11 +74,7 @@ class Evaluation(Result):
                 f"hindsight, {self.ranking['best_f1']:.3f}."
             )
         if self.coverage is not None:
-            share, accuracy = self.coverage
-            notes.append(
-                f"Answers other than 'cannot tell': {share:.0%}, balanced accuracy there {accuracy:.3f}; the "
-                "scores above are of all texts."
-            )
+            notes.append(f"{_coverage_words(*self.coverage)}; the scores above are of all texts.")
         notes += [f"Warning: {warning}" for warning in self.warnings]
         if not self.training_texts_known:
             notes.append("The model does not record its training texts, so none could be excluded.")
@@ -86,7 +86,7 @@ class Evaluation(Result):
         """Return the scores and everything that was excluded."""
         return {
             "model": self.model, "system": self.system, "data": self.source, "design": self.design,
-            "threshold": self.threshold, "seen_in_training": self.seen,
+            "threshold": self.threshold, "prevalence": self.prevalence, "seen_in_training": self.seen,
             "excluded_with_their_sequence": self.torn, "training_texts_known": self.training_texts_known,
             "constant_answer": dict(self.baseline), "ranking": dict(self.ranking),
             "warnings": list(self.warnings),
@@ -110,7 +110,8 @@ class Evaluation(Result):
             page.heading("Calibration")
             title = f"Expected calibration error {error:.2f}"
             add_figure(page, out, "calibration", lambda: reliability(title, bins))
-        config = {"model": self.model, "data": self.source, "threshold": self.threshold}
+        config = {"model": self.model, "data": self.source, "threshold": self.threshold,
+                  "prevalence": self.prevalence}  # fmt: skip
         write_study(
             out, "scores", self, page, command="detect evaluate", config=config,
             predictions={"predictions": self.predictions}, inputs=inputs, counts={"scored": self.table.n},
@@ -136,16 +137,17 @@ def evaluate(
     all. Texts the detector was trained on are excluded, together with the other responses of their pair or
     sequence, unless `keep_seen`. A threshold rule ("f1", "balanced") is applied to the dev split, or to a
     fifth of the examples, which are then not scored. With `pairs`, exactly one response of each sequence is
-    labelled sarcastic. `prevalence` is the share of sarcastic texts to expect: a rule chooses a threshold for
-    it, and a share of sarcastic answers that is far from it, or from that of the training data, is warned of.
+    labelled sarcastic. `prevalence` is the share of sarcastic texts to expect: the scores of a detector with
+    bands hold for it, as those of `detect predict` do, a rule chooses a threshold for it, and a share of
+    sarcastic answers that is far from it, or from that of the training data, is warned of.
     """
     examples = check_examples(examples)
     if not isinstance(detector, Detector):
         check_path(detector, "a model")
     model = str(detector) if not isinstance(detector, Detector) else detector.system
     loaded = detector if isinstance(detector, Detector) else Detector.load(detector)
-    if prevalence is not None:
-        check_share(prevalence, "prevalence")
+    if prevalence is not None and check_prevalence(prevalence) and loaded.bands is not None:
+        loaded = loaded.at(prevalence)
     rule = None if threshold is None else check_threshold(threshold)
     published = None if pool else published_splits(examples)
     candidates = list(examples) if published is None else published[1]
@@ -153,10 +155,20 @@ def evaluate(
     cut = loaded.threshold_
     if rule is not None:
         tested, cut = _with_threshold(loaded, examples, tested, rule, keep_seen, seed, prevalence)
+    if not any(example.label is not None for example in examples):
+        raise ConfigError(
+            f"nothing to score in {source or source_name(examples)}: no row has a label: name its column, "
+            "--column label=NAME"
+        )
     if not any(example.label is not None for example in tested):
         raise ConfigError(
             f"nothing to score in {source or source_name(examples)}: no labelled example that the model has "
             "not seen in training; give other examples"
+        )
+    if pairs and all(len(rows) < 2 for rows in rows_by_sequence([e.sequence for e in tested]).values()):
+        raise ConfigError(
+            "--pairs: no two examples are of one pair or sequence: leave it out, or name the column that "
+            "joins them, --column sequence=NAME"
         )
     answers = loaded.predict(tested, check_progress(progress))
     predictions = at_threshold(answers, cut)
@@ -177,18 +189,25 @@ def evaluate(
         ranking_scores(tested, predictions),
         rate_warnings(predictions, loaded.rate_ if prevalence is None else prevalence),
         None if loaded.bands is None else _coverage(tested, answers),
+        None if loaded.bands is None else prevalence,
     )
 
 
-def _coverage(examples: Sequence[Example], answers: Sequence[Prediction]) -> tuple[float, float]:
-    """Return the share of texts that are decided, and the balanced accuracy of those answers."""
+def _coverage_words(share: float, accuracy: float | None) -> str:
+    if not share:
+        return "Answers other than 'cannot tell': none"
+    told = f"Answers other than 'cannot tell': {share:.0%}, balanced accuracy there"
+    return f"{told} undefined (only one class in the truth)" if accuracy is None else f"{told} {accuracy:.3f}"
+
+
+def _coverage(examples: Sequence[Example], answers: Sequence[Prediction]) -> tuple[float, float | None]:
+    """Return the share of texts that are decided, and the balanced accuracy of those answers if it exists."""
     pairs = [(e, p) for e, p in zip(examples, answers, strict=True) if e.label is not None]
     kept = [(e, p) for e, p in pairs if p.label is not None]
     if not kept:
-        return 0.0, float("nan")
+        return 0.0, None
     scored = score_predictions([e for e, _ in kept], [p for _, p in kept], resamples=1)
-    value = scored.scores["balanced_accuracy"].value
-    return len(kept) / len(pairs), float("nan") if value is None else value
+    return len(kept) / len(pairs), scored.scores["balanced_accuracy"].value
 
 
 def without_seen(seen: SeenTexts | None, examples: Sequence[Example]) -> tuple[list[Example], int, int]:

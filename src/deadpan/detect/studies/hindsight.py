@@ -59,6 +59,7 @@ def rate_warnings(predictions: Sequence[Prediction], expected: float | None) -> 
     if expected and not expected / WILD <= rate <= min(expected * WILD, 1 - (1 - expected) / WILD):
         return (
             f"{rate:.0%} are called sarcastic where {expected:.0%} would be expected: the threshold does not "
-            "fit these texts; choose it on some of them (--threshold f1) or give --prevalence.",
+            "fit these texts; choose another one (--threshold f1), and if you know their share of sarcastic "
+            "texts, give it too (--prevalence).",
         )
     return ()

@@ -11,7 +11,7 @@ from deadpan.detect.studies.design import FOLDS, Design, divide
 from deadpan.detect.studies.output import source_name
 from deadpan.detect.studies.validation import run_trial
 from deadpan.detect.systems.blend import blend_scores
-from deadpan.detect.systems.history import AUTHOR, Habits, add_history, who
+from deadpan.detect.systems.history import AUTHOR, Habits, add_history, roles, who
 from deadpan.errors import DataError
 from deadpan.page import Table
 from deadpan.page.summary import Summary
@@ -52,9 +52,7 @@ class HistoryStudy(Result):
             f"{self.metric} of {self.system} on {self.source}, {self.design.describe()}. "
             f"History by {' and '.join(self.by)}, from the training part only.",
             "Annotators see no history: compare them with the text alone.",
-            f"All: difference {self.pair.difference}, p {self.pair.p:.3f}."
-            if self.pair.p is not None
-            else "The two rows cannot be compared.",
+            _gain(self.pair),
             *self.design.notes(),
         )
         return Summary((Table(("tested", TEXT, WITH, "n"), rows),), notes)
@@ -70,6 +68,15 @@ class HistoryStudy(Result):
             },
             "comparison": self.pair.as_dict(),
         }  # fmt: skip
+
+
+def _gain(pair: Comparison) -> str:
+    """Return how much better the system is with history than without it."""
+    value, low, high = pair.difference.value, pair.difference.low, pair.difference.high
+    if value is None or pair.p is None:
+        return f"The gain of history is undefined ({pair.difference.why})."
+    interval = "" if low is None or high is None else f" [{low:+.3f}, {high:+.3f}]"
+    return f"Gain of history on all: {value:+.3f}{interval}, p {pair.p:.3f}."
 
 
 def compare_history(
@@ -93,6 +100,11 @@ def compare_history(
     design = divide(examples, k=k, pool=pool)
     if not any(who(example, name) for example in design.tested for name in by):
         raise DataError(f"no example has a known {' or '.join(by)}: history needs one, as in sarc-pol")
+    if AUTHOR in by and (names := roles(design.tested)):
+        raise DataError(
+            f"the corpus has no authors: its speakers ({', '.join(names)}) are roles in a dialogue; history "
+            "needs authors who occur in several threads, as in sarc-pol"
+        )
     metric = metric or suitable_metrics(design.tested)[0]
     score_named(metric)
     run = _published if design.published else _on_folds
@@ -104,7 +116,7 @@ def compare_history(
         }
         for row, answers in said.items()
     }
-    (pair,) = compare_predictions(design.tested, said, metric=metric)
+    (pair,) = compare_predictions(design.tested, {row: said[row] for row in (WITH, TEXT)}, metric=metric)
     name = " + ".join(rows)
     return HistoryStudy(source or source_name(examples), name, metric, tuple(by), cells, pair, design, said)
 

@@ -168,6 +168,7 @@ def tell_kinds(
     for name in names if keep else ():
         progress("training detectors to keep", len(final), len(names))
         if detector := _one_kind(name, training, system, threshold, own)[0]:
+            detector.kind = name
             final[name] = detector
     return Kinds(
         system, source or source_name(examples), names, truth, answers, scores, exclusive, design, seed, final

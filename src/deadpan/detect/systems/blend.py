@@ -55,7 +55,7 @@ class Blend(System):
         self.systems = [member if isinstance(member, str) else dict(member) for member in systems]
         self.folds = folds
         if len(self.systems) < 2:
-            raise ConfigError("a blend needs at least two systems, such as linear,bigrams")
+            raise ConfigError("a blend needs at least two systems, such as blend:linear+bigrams")
         for member in self.systems:
             if SYSTEMS.load(_name(member)) is Blend:
                 raise ConfigError("a blend of blends is a blend of all their systems: list those")

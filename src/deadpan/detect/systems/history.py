@@ -30,12 +30,21 @@ AUTHOR = "author"
 PRIOR = 1.0
 """Examples of either label that every author is taken to have: one comment is no habit."""
 FARTHEST = 4.0
+MOST_ROLES = 4
+"""Speakers that take part in all dialogues of a corpus: if there are no more, they are roles, not people."""
 
 
 def who(example: Example, by: str) -> str:
     """Return the author of a response, or a fact of its `meta` such as its subreddit; empty if unknown."""
     name = example.response.speaker if by == AUTHOR else example.meta.get(by, "")
     return "" if name in (None, "[deleted]") else str(name)
+
+
+def roles(examples: Sequence[Example]) -> list[str]:
+    """Return the speakers of a corpus if they are roles in its dialogues (A, B) and not authors."""
+    names = {turn.speaker for example in examples for turn in (example.response, *example.context)} - {""}
+    fixed = len(names) <= MOST_ROLES and any(example.context for example in examples)
+    return sorted(names) if fixed or all(len(name) == 1 for name in names) else []
 
 
 class Habits:
