@@ -187,8 +187,8 @@ def _check_scorable(source: str, examples: Sequence[Example], tested: Sequence[E
         )
     if not any(example.label is not None for example in tested):
         raise ConfigError(
-            f"nothing to score in {source}: no labelled example that the model has not seen in training; give "
-            "other examples"
+            f"nothing to score in {source}: no labelled example that the model has not seen in training; "
+            "give other examples"
         )
     if pairs and all(len(rows) < 2 for rows in rows_by_sequence([e.sequence for e in tested]).values()):
         raise ConfigError(
