@@ -155,21 +155,7 @@ def evaluate(
     cut = loaded.threshold_
     if rule is not None:
         tested, cut = _with_threshold(loaded, examples, tested, rule, keep_seen, seed, prevalence)
-    if not any(example.label is not None for example in examples):
-        raise ConfigError(
-            f"nothing to score in {source or source_name(examples)}: no row has a label: name its column, "
-            "--column label=NAME"
-        )
-    if not any(example.label is not None for example in tested):
-        raise ConfigError(
-            f"nothing to score in {source or source_name(examples)}: no labelled example that the model has "
-            "not seen in training; give other examples"
-        )
-    if pairs and all(len(rows) < 2 for rows in rows_by_sequence([e.sequence for e in tested]).values()):
-        raise ConfigError(
-            "--pairs: no two examples are of one pair or sequence: leave it out, or name the column that "
-            "joins them, --column sequence=NAME"
-        )
+    _check_scorable(source or source_name(examples), examples, tested, pairs)
     answers = loaded.predict(tested, check_progress(progress))
     predictions = at_threshold(answers, cut)
     if pairs:
@@ -191,6 +177,24 @@ def evaluate(
         None if loaded.bands is None else _coverage(tested, answers),
         None if loaded.bands is None else prevalence,
     )
+
+
+def _check_scorable(source: str, examples: Sequence[Example], tested: Sequence[Example], pairs: bool) -> None:
+    """Refuse what has no label, nothing that is new to the model, or no pairs where they are asked for."""
+    if not any(example.label is not None for example in examples):
+        raise ConfigError(
+            f"nothing to score in {source}: no row has a label: name its column, --column label=NAME"
+        )
+    if not any(example.label is not None for example in tested):
+        raise ConfigError(
+            f"nothing to score in {source}: no labelled example that the model has not seen in training; "
+            "give other examples"
+        )
+    if pairs and all(len(rows) < 2 for rows in rows_by_sequence([e.sequence for e in tested]).values()):
+        raise ConfigError(
+            "--pairs: no two examples are of one pair or sequence: leave it out, or name the column that "
+            "joins them, --column sequence=NAME"
+        )
 
 
 def _coverage_words(share: float, accuracy: float | None) -> str:
