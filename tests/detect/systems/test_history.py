@@ -94,6 +94,8 @@ def test_text_and_history_are_two_rows_and_unseen_authors_are_apart():
     assert (study.pair.first, study.pair.second) == (WITH, TEXT)
     with pytest.raises(DataError, match="known author"):
         compare_history([replace(e, response=Turn("", e.response.text)) for e in rows], "bow")
+    with pytest.raises(ConfigError, match="pair_accuracy cannot be computed"):
+        compare_history(rows, "bow", metric="pair_accuracy")
 
 
 @pytest.mark.parametrize("speakers", [("A", "B"), ("customer", "agent")])

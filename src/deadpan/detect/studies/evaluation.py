@@ -68,6 +68,8 @@ class Evaluation(Result):
             f"{self.table.n_unread:,}; excluded as seen in training {self.seen:,}"
             + (f", and {self.torn:,} more of the same pairs or sequences." if self.torn else "."),
         ]
+        if self.table.n_copies:
+            notes.append(f"{self.table.n_copies:,} rows are copies of others, and in one cluster with them.")
         if self.ranking:
             notes.append(
                 f"Average precision {self.ranking['average_precision']:.3f}; best F1 at any threshold, in "

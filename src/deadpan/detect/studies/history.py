@@ -19,7 +19,7 @@ from deadpan.progress import Progress, silent
 from deadpan.records import Example, Prediction
 from deadpan.results import Result
 from deadpan.stats import Comparison, Interval, compare_predictions, score_predictions
-from deadpan.stats.outcomes import score_named
+from deadpan.stats.outcomes import check_fits
 
 TEXT, WITH = "text only", "with history"
 PARTS = ("all", "author known", "author unknown")
@@ -106,7 +106,7 @@ def compare_history(
             "needs authors who occur in several threads, as in sarc-pol"
         )
     metric = metric or suitable_metrics(design.tested)[0]
-    score_named(metric)
+    check_fits(metric, design.tested)
     run = _published if design.published else _on_folds
     said = run(rows, design, by, seed, progress)
     cells = {
