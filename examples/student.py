@@ -201,8 +201,8 @@ before a text. Answers, prevalence, markers and other languages are as in the de
 
 - Trained on four fifths of: the deadpan starter set, everyday lines and pairs of our own (CC0-1.0),
   iSarcasmEval (English, with rephrases) and MUStARD (both MIT). Made by `examples/student.py --start`:
-  an earlier student, trained on all corpora together, was trained further, three times, on new everyday pairs and
-  lines and on a sample of the rest.
+  an earlier student, trained on all corpora together, was trained further, three times, on new everyday
+  pairs and lines and on a sample of the rest.
 - Not trained on SARC or other corpora that state no licence.
 
 Scores on the fifth held out. Calibration and band were chosen on the same fifth, so coverage and "decided"
