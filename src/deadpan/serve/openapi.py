@@ -69,8 +69,8 @@ def _detect(settings: ServeSettings, secured: list[Schema]) -> Schema:
         "requestBody": {"required": True, "content": {"application/json": {
             "schema": _ref("DetectRequest"),
             "examples": {
-                "one text": {"value": {"text": "Great, another Monday.", "explain": True}},
-                "a batch": {"value": {"texts": ["Great, another Monday.", "The bus leaves at nine."]}},
+                "one text": {"value": {"text": "Oh great, another delay.", "explain": True}},
+                "a batch": {"value": {"texts": ["Oh great, another delay.", "The bus leaves at nine."]}},
                 "a conversation": CONVERSATION,
             },
         }}},
