@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,8 +12,8 @@ from deadpan.datasets.audit.audit import LISTED, CorpusAudit, noise_sentence, sh
 from deadpan.datasets.audit.noise import Cartography
 from deadpan.datasets.audit.rescored import explained_figure, rescored_table
 from deadpan.datasets.audit.shortcuts import Shortcuts
-from deadpan.errors import MissingExtra
 from deadpan.page import Link, Page
+from deadpan.page.results import add_figure
 from deadpan.storage import prepare_output, write_json, write_manifest
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def _index(atlas: Atlas, folder: Path, slugs: Mapping[str, str]) -> Page:
     page = Page("Leaks and shortcuts", f"{corpora} with {total:,} examples, audited alike.")
     audited = [audit for audit in atlas.audits if audit.shortcuts]
     if audited:
-        _draw(page, folder, "shortcuts", lambda: _matrix(audited))
+        add_figure(page, folder, "shortcuts", lambda: _matrix(audited))
     table = atlas.table()
     rows = [(Link(str(row[0]), f"{slugs[str(row[0])]}.html"), *row[1:]) for row in table.rows]
     page.table(table.columns, rows, caption=table.title, numeric=("repeated", "explained"))
@@ -78,7 +78,7 @@ def _index(atlas: Atlas, folder: Path, slugs: Mapping[str, str]) -> Page:
     if atlas.rescored or atlas.skipped:
         page.heading("Rescored on cleaned splits").text(RESCORED)
     if any(share.value is not None for one in atlas.rescored.values() for share in one.explained.values()):
-        _draw(page, folder, "explained", lambda: explained_figure(atlas.rescored))
+        add_figure(page, folder, "explained", lambda: explained_figure(atlas.rescored))
     if atlas.rescored:
         again = rescored_table(atlas.rescored)
         page.table(again.columns, again.rows, caption=again.title, numeric=("explained",))
@@ -105,7 +105,7 @@ def _corpus_page(audit: CorpusAudit, atlas: Atlas, folder: Path, slug: str) -> P
     found, noise, where = audit.shortcuts, audit.noise, audit.cartography
     if found:
         page.heading("Shortcuts to the label")
-        _draw(page, folder, f"{slug}-shortcuts", lambda: _whiskers(found))
+        add_figure(page, folder, f"{slug}-shortcuts", lambda: _whiskers(found))
         page.table(("only", "AUC", "explains", "n"), shortcut_rows(found), numeric=("explains",)).text(
             SHORTCUTS
         )
@@ -113,7 +113,7 @@ def _corpus_page(audit: CorpusAudit, atlas: Atlas, folder: Path, slug: str) -> P
             page.note(f"Classifiers saw a random {audit.sampled:,} of the {audit.n:,} examples.")
     if noise and where:
         page.heading("Label noise").text(noise_sentence(noise))
-        _draw(page, folder, f"{slug}-map", lambda: _map(where))
+        add_figure(page, folder, f"{slug}-map", lambda: _map(where))
         page.text(CARTOGRAPHY)
         if noise.trusted and noise.errors:
             rows = [
@@ -123,15 +123,6 @@ def _corpus_page(audit: CorpusAudit, atlas: Atlas, folder: Path, slug: str) -> P
     for table in audit.leaks.tables():
         page.table(table.columns, table.rows, caption=table.title)
     return page
-
-
-def _draw(page: Page, folder: Path, name: str, draw: Callable[[], Figure]) -> None:
-    try:
-        figure = draw()
-        figure.save(folder, name)
-        page.figure(figure.svg(), figure.title, figure.table)
-    except MissingExtra as missing:
-        page.note(str(missing))
 
 
 def _matrix(audits: list[CorpusAudit]) -> Figure:
