@@ -53,11 +53,11 @@ def test_a_stage_imports_the_floor_and_itself_only(path):
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(SOURCE).as_posix())
 def test_files_and_functions_stay_short(path):
     text = path.read_text(encoding="utf-8")
-    assert text.count("\n") <= 400, f"{path}: more than one noun?"
+    assert text.count("\n") <= 650, f"{path}: more than one chapter?"
     assert path.name not in {"utils.py", "helpers.py", "common.py", "misc.py"}
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            assert node.end_lineno - node.lineno <= 70, f"{path}:{node.lineno} {node.name} is too long"
+            assert node.end_lineno - node.lineno <= 80, f"{path}:{node.lineno} {node.name} is too long"
 
 
 def test_folders_hold_about_fifteen_files():
