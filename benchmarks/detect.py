@@ -2,7 +2,7 @@
 
 Training: 250,000 short texts, bars 90 s and 2 GB. Prediction: 100,000 texts from the command line, start-up
 included, at least twice the pipeline's throughput at no loss of accuracy. The texts are those of the corpora
-in ../shared/data (or the starter set where they are absent), cut and joined anew to make up the number.
+in the folder that DEADPAN_DATA names (or the starter set where they are absent), cut and joined anew to make up the number.
 
     python benchmarks/detect.py [--train 250000] [--predict 100000]
 """
@@ -23,7 +23,7 @@ from pathlib import Path
 from random import Random
 
 ROOT = Path(__file__).parent.parent
-SHARED = ROOT.parent / "shared" / "data"
+DATA = Path(os.environ.get("DEADPAN_DATA", "corpora"))
 CORPORA = ("sarc-main", "sarc-pol", "news_headlines", "ghosh_veale", "ptacek", "oraby-gen", "semeval2018-a")
 HELD_OUT = 10_000
 
@@ -53,12 +53,9 @@ def texts(count: int) -> Iterator[dict[str, object]]:
     """Real texts first, then first and second halves of texts of one label, joined."""
     from deadpan.datasets import read_dataset
 
-    names = CORPORA if SHARED.is_dir() else ("starter-en",)
+    names = CORPORA if DATA.is_dir() else ("starter-en",)
     pool = [
-        (e.response.text, bool(e.label))
-        for n in names
-        for e in read_dataset(n, SHARED)
-        if e.label is not None
+        (e.response.text, bool(e.label)) for n in names for e in read_dataset(n, DATA) if e.label is not None
     ]
     rng = Random(0)
     rng.shuffle(pool)

@@ -2,7 +2,7 @@
 
     python benchmarks/neural.py [--system lstm ...] [--texts 1000] [--repeats 3]
 
-Both read the same texts (SARC's r/politics responses where ../shared/data is, else made-up ones of such
+Both read the same texts (r/politics responses of SARC if DEADPAN_DATA names its folder, else made-up ones of such
 lengths), with the same vocabulary, sizes, batch size and optimiser settings, in one thread. Plain means: a
 DataLoader that shuffles, batches padded to their longest text, a dense word table under torch.optim.Adam,
 torch's own Conv1d, pairs of words joined as vectors. Processor time is compared, the least of the repeats,
@@ -12,6 +12,7 @@ taken in turns: on a busy machine the clock on the wall says little.
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import sys
 import time
@@ -34,7 +35,7 @@ from deadpan.detect.neural.trainer import TrainingPlan, train
 from deadpan.detect.neural.vocabulary import Vocabulary
 from deadpan.progress import silent
 
-SHARED = Path(__file__).parent.parent.parent / "shared" / "data"
+DATA = Path(os.environ.get("DEADPAN_DATA", "corpora"))
 NETWORKS = ("lstm", "att-lstm", "cnn", "siarn", "miarn", "3cnn", "dense-lstm")
 DIMENSION = HIDDEN = 100
 BATCH = 64
@@ -45,10 +46,10 @@ BAR = 1.0
 
 def read_texts(count: int) -> tuple[list[str], list[bool], str]:
     """Texts and labels, and what they are."""
-    if SHARED.is_dir():
+    if DATA.is_dir():
         from deadpan.datasets import read_dataset
 
-        examples = [e for e in read_dataset("sarc-pol", SHARED) if e.label is not None]
+        examples = [e for e in read_dataset("sarc-pol", DATA) if e.label is not None]
         examples = random.Random(0).sample(examples, min(count, len(examples)))
         return [e.response.text for e in examples], [bool(e.label) for e in examples], "sarc-pol responses"
     chance = np.random.default_rng(0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import resource
 import subprocess
@@ -11,8 +12,8 @@ import tempfile
 import time
 from pathlib import Path
 
-SHARED = Path(__file__).parent.parent.parent / "shared" / "data"
-INDEX = SHARED / "sarc_main" / "full-index-train-balanced.csv.bz2"
+DATA = Path(os.environ.get("DEADPAN_DATA", "corpora"))
+INDEX = DATA / "sarc_main" / "full-index-train-balanced.csv.bz2"
 SEQUENCES = 125_000
 ROUNDS = 5
 

@@ -1,7 +1,7 @@
-"""Build the detector that comes with deadpan: `python examples/default_detector.py --data-dir DIR`.
+"""Build the detector that comes with deadpan: `python training/base_detector.py --data-dir DIR`.
 
-It learns from the starter set and from everyday lines and pairs (everyday_lines.py,
-default_detector_lines.tsv; all written for deadpan, CC0), and from the corpora whose licence allows weights
+It learns from the starter set and from everyday lines and pairs (data/everyday,
+written for deadpan, CC0), and from the corpora whose licence allows weights
 to be shipped (MIT): iSarcasmEval (English and Arabic, with the plain rephrases), ArSarcasm-v2, Kocasm and
 MUStARD. SARC states no licence, and its comments belong to their authors: the shipped weights do not come
 from it. `--everything` adds it and all other corpora found in DIR, for a detector of your own.
@@ -14,12 +14,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from everyday_lines import PAIRS, SOURCE, everyday_lines, everyday_pairs, lines_alone, plain_lines
 
 from deadpan.datasets import read_dataset
 from deadpan.detect.detector import DEFAULT_FOLDER, Detector
@@ -28,10 +27,11 @@ from deadpan.detect.systems.linear import Linear
 from deadpan.detect.verdicts import Bands, choose_band
 from deadpan.draws import sample
 from deadpan.duplicates import without_duplicates
-from deadpan.records import Example, Prediction, Turn
+from deadpan.records import Example, Prediction
 from deadpan.splits import folds, split
 from deadpan.stats.ranking import area_under_curve
 from deadpan.storage import write_text
+from everyday import PAIRS, SOURCE, everyday_lines, everyday_pairs, lines_alone, plain_lines
 
 MIT = (
     "isarcasm_eval-en", "isarcasm_eval-en-c", "isarcasm_eval-ar", "isarcasm_eval-ar-c",
@@ -68,21 +68,9 @@ def corpora(data_dir: Path, everything: bool = False) -> dict[str, list[Example]
             earlier = [example for each in found.values() for example in each]
             examples = list(without_duplicates(examples, earlier).examples)
         found[name] = examples
-    found[SOURCE] = [*lines(), *everyday_lines(more=True), *plain_lines(), *lines_alone()]
+    found[SOURCE] = [*everyday_lines(more=True), *plain_lines(), *lines_alone()]
     found[PAIRS] = everyday_pairs()
     return found
-
-
-def lines() -> Iterator[Example]:
-    """Yield the pairs of default_detector_lines.tsv; Korean ones are told by their letters."""
-    rows = Path(__file__).with_name("default_detector_lines.tsv").read_text(encoding="utf-8").splitlines()
-    for number, row in enumerate(rows[1:]):
-        for label, text in zip((True, False), row.split("\t"), strict=True):
-            pair = f"{SOURCE}/pair-{number}"
-            yield Example(
-                f"{pair}-{label}", Turn("", text), label=label, label_kind="author", group=pair,
-                source=SOURCE, language="en" if text.isascii() else "ko",
-            )  # fmt: skip
 
 
 def evened(examples: Sequence[Example]) -> list[Example]:
@@ -189,12 +177,12 @@ probability of sarcasm where {share} of all texts are sarcastic (`--prevalence` 
 its author marked (/s, #sarcasm) is sarcastic. Languages other than English, Korean and Arabic are not
 supported.
 
-- System: `linear`, {bytes_ / 1e6:.1f} MB, no code in it. Made by `examples/default_detector.py`, seed 0.
+- System: `linear`, {bytes_ / 1e6:.1f} MB, no code in it. Made by `training/base_detector.py`, seed 0.
 - Trained on: the deadpan starter set, everyday lines and pairs of our own (CC0-1.0), and (MIT)
   iSarcasmEval (English and Arabic, with rephrases), ArSarcasm-v2 (Arabic), Kocasm (Korean), MUStARD
   (English). Tweets, television lines, written pairs.
 - Not trained on: SARC, FigLang 2020 and others that state no licence. Comments belong to those who wrote
-  them, and weights made from them are not ours to give away. `examples/default_detector.py --everything`
+  them, and weights made from them are not ours to give away. `training/base_detector.py --everything`
   trains on what you have.
 - Labels: by authors (iSarcasmEval, the starter set) and by annotators (the others): two different questions.
 - Cannot tell: scores, at an even prevalence, of {shown}.
@@ -240,11 +228,11 @@ def main() -> None:
     sizes = {name: len(rows) for name, rows in by_name.items()}
     options.out.mkdir(parents=True, exist_ok=True)
     about = {"data": sizes}
-    detector.save(options.out, command="examples/default_detector.py", about=about)
+    detector.save(options.out, command="training/base_detector.py", about=about)
     bytes_ = sum(path.stat().st_size for path in options.out.rglob("*") if path.is_file())
     rows, numbers = table(by_name, scores, detector.bands)
     write_text(options.out / "MODEL_CARD.md", card(rows, detector.bands, bytes_))
-    detector.save(options.out, command="examples/default_detector.py", about=about)
+    detector.save(options.out, command="training/base_detector.py", about=about)
     english = [facts for name, facts in numbers.items() if by_name.get(name, [None])[0] and
                by_name[name][0].language == "en"]  # fmt: skip
     mean = {

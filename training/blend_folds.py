@@ -1,6 +1,6 @@
 """Blend systems that take hours: their out-of-fold scores are kept, so that a run that was ended goes on.
 
-    python examples/blend_folds.py OUT CORPUS SYSTEM [SYSTEM ...] [--also A,B] [--before C,D] [--tested E]
+    python training/blend_folds.py OUT CORPUS SYSTEM [SYSTEM ...] [--also A,B] [--before C,D] [--tested E]
         [--tuning encoder=mpnet-base --tuning freeze=6]
 
 Each system is trained once per fold; its threshold for a fold, and the weights and the threshold of a blend,
@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from long_runs import clocked
 
 from deadpan.datasets import read_dataset
 from deadpan.detect.detector import Detector
@@ -37,8 +36,8 @@ from deadpan.duplicates import without_duplicates
 from deadpan.records import Example, Prediction
 from deadpan.stats import score_predictions
 from deadpan.storage import read_records, write_records
+from long_runs import clocked
 
-SHARED = Path(__file__).parent.parent.parent / "shared" / "data"
 BEFORE, SAVED = "before", "saved"
 MOST = 6_000
 """Examples of each other corpus: a sample by hash of the id."""
@@ -50,8 +49,8 @@ SHOWN = ("f1", "balanced_accuracy", "auc", "pair_accuracy")
 def main() -> None:
     options = _options()
     torch.set_num_threads(1)
-    examples = _read(options.corpus)
-    also = [example for name in options.also for example in _sample(name)]
+    examples = _read(options, options.corpus)
+    also = [example for name in options.also for example in _sample(options, name)]
     alone, more = divide(examples, pool=True), divide(examples, pool=True, also=also)
     print(f"{options.corpus}: {len(examples):,} examples, {more.also:,} additional ones", flush=True)
     said: dict[str, list[Prediction]] = {}
@@ -69,6 +68,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("out", type=Path)
     parser.add_argument("corpus")
+    parser.add_argument("--data-dir", type=Path, help="folder of the corpora (default: DEADPAN_DATA)")
     parser.add_argument("systems", nargs="+")
     parser.add_argument("--also", type=lambda word: word.split(","), default=[])
     parser.add_argument("--before", type=lambda word: word.split(","), default=[])
@@ -82,12 +82,13 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _read(name: str) -> list[Example]:
-    return [example for example in read_dataset(name, SHARED) if example.label is not None]
+def _read(options: argparse.Namespace, name: str) -> list[Example]:
+    return [example for example in read_dataset(name, options.data_dir) if example.label is not None]
 
 
-def _sample(name: str, pairs: bool = False) -> list[Example]:
-    return sample(_read(name), MOST, seed=0, key=lambda example: pairs * example.sequence or example.id)
+def _sample(options: argparse.Namespace, name: str, pairs: bool = False) -> list[Example]:
+    examples = _read(options, name)
+    return sample(examples, MOST, seed=0, key=lambda example: pairs * example.sequence or example.id)
 
 
 def _before(options: argparse.Namespace) -> Path:
@@ -96,16 +97,17 @@ def _before(options: argparse.Namespace) -> Path:
     if (folder / "detector.json").exists():
         return folder
     found: list[Example] = []
-    tested = [example for name in dict.fromkeys([options.corpus, *options.tested]) for example in _read(name)]
+    names = dict.fromkeys([options.corpus, *options.tested])
+    tested = [example for name in names for example in _read(options, name)]
     for name in options.before:
         found += without_duplicates(
-            _sample(name, pairs=True), [*tested, *found], whole_sequences=False
+            _sample(options, name, pairs=True), [*tested, *found], whole_sequences=False
         ).examples
         print(f"before: {name}, {len(found):,} examples so far", flush=True)
     own = TUNING | {"checkpoint": str(options.out / "checkpoint")}
     own |= parse_settings(options.tuning, ["transformer"])["transformer"]
     detector = Detector("transformer", **own).fit(found, progress=clocked("before"))
-    detector.save(folder, command="examples/blend_folds.py", about={"data": ", ".join(options.before)})
+    detector.save(folder, command="training/blend_folds.py", about={"data": ", ".join(options.before)})
     return folder
 
 

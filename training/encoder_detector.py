@@ -1,4 +1,4 @@
-"""Train the student, the shipped detector for English: `python examples/student.py --data-dir DIR --out OUT`.
+"""Train the shipped encoder for English: `python training/encoder_detector.py --data-dir DIR --out OUT`.
 
 Two systems, blended: all-MiniLM-L6-v2 with low-rank additions (LoRA) in its upper four layers, and `linear`.
 Both are trained on everything English whose licence allows it, all corpora together, with the two turns
@@ -20,9 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from default_detector import evened
-from everyday_lines import PAIRS, SOURCE, everyday_lines, everyday_pairs, lines_alone, plain_lines
 
+from base_detector import evened
 from deadpan.datasets import read_dataset
 from deadpan.detect.detector import Detector
 from deadpan.detect.features.blocks import DenseBlock
@@ -38,6 +37,7 @@ from deadpan.splits import folds
 from deadpan.stats.ranking import area_under_curve
 from deadpan.stats.sequences import pair_columns, why_not_pairs
 from deadpan.storage import read_records, write_records, write_text
+from everyday import PAIRS, SOURCE, everyday_lines, everyday_pairs, lines_alone, plain_lines
 
 SETTINGS = {
     "encoder": "minilm-l6", "method": "lora", "rank": 16, "freeze": 2, "epochs": 2, "batch_size": 32,
@@ -48,8 +48,8 @@ KEEP = 30_000
 """n-grams of each kind that `linear` keeps."""
 FRAMED = 900
 """Everyday lines made from frames that are trained on: they are many and alike."""
-HELD_APART = ("more_", "wide_", "voices_", "calm_", "answers_")
-"""Beginnings of the names of files with lines, in the order in which they were written."""
+HELD_APART = (3, 4, 5, 6, 7)
+"""Batches of everyday lines of which each has a held-out fifth of its own."""
 REHEARSED = 2_500
 """Earlier examples that are trained on again when a student is trained further."""
 FURTHER = {"epochs": 3, "learning_rate": 3e-4}
@@ -72,12 +72,12 @@ def parts(data_dir: Path) -> tuple[list[Example], list[Example]]:
     first = folds(english(data_dir), 5, seed=0, by_source=True)[0]
     known = {e.response.text for e in everyday_lines()}
     lines = [e for e in everyday_lines(more=True) if e.language == "en" and e.response.text not in known]
-    second = folds([*lines, *everyday_pairs(("en",), ("",))], 5, seed=0, by_source=True)[0]
-    lines = [*everyday_pairs(("en",), ("later_",)), *plain_lines(("",))]
+    second = folds([*lines, *everyday_pairs(("en",), (0, 1))], 5, seed=0, by_source=True)[0]
+    lines = [*everyday_pairs(("en",), (2,)), *plain_lines((1,))]
     third = folds(lines, 5, seed=0, by_source=True)[0]
     every = [first, second, third]
-    for written in HELD_APART:
-        lines = written_lines((written,))
+    for batch in HELD_APART:
+        lines = batch_lines((batch,))
         every.append(folds(lines, 5, seed=0, by_source=True)[0])
     train = [e for fold in every for e in fold.train]
     framed = sample([e for e in first.train if e.source == SOURCE], FRAMED, seed=0, key=lambda e: e.id)
@@ -86,15 +86,14 @@ def parts(data_dir: Path) -> tuple[list[Example], list[Example]]:
     return train, [e for fold in every for e in fold.test]
 
 
-def written_lines(written: Sequence[str]) -> list[Example]:
-    """Return the English pairs and lines of some files; the first plain lines belong to the third part."""
-    later = [name for name in written if name]
-    return [*everyday_pairs(("en",), written), *lines_alone(("en",), written), *plain_lines(later)]
+def batch_lines(batches: Sequence[int]) -> list[Example]:
+    """Return the English pairs and lines of some batches."""
+    return [*everyday_pairs(("en",), batches), *lines_alone(("en",), batches), *plain_lines(batches)]
 
 
-def further(train: Sequence[Example], new: Sequence[str]) -> list[Example]:
+def further(train: Sequence[Example], new: Sequence[int]) -> list[Example]:
     """Return what is new since the earlier student, and a sample of what it knows; pairs stay whole."""
-    fresh = {e.id for e in written_lines(new)}
+    fresh = {e.id for e in batch_lines(new)}
     known = [e for e in train if e.id not in fresh]
     return [e for e in train if e.id in fresh] + sample(
         known, REHEARSED, seed=0, key=lambda e: e.sequence or e.id
@@ -118,7 +117,7 @@ def answers(held_out: Sequence[Example], scores: np.ndarray) -> Bands:
     return Bands(PREVALENCE, {"en": band}, {"en": scale})
 
 
-def learn_sentences(examples: Sequence[Example], start: str, new: Sequence[str], work: Path) -> None:
+def learn_sentences(examples: Sequence[Example], start: str, new: Sequence[int], work: Path) -> None:
     """Train the encoder, or train an earlier one further; save it as work/encoder."""
     settings: dict[str, Any] = {**SETTINGS, "checkpoint": str(work)}
     if start:
@@ -200,9 +199,9 @@ layers. Only the additions and the head come with deadpan: no code, about a mega
 before a text. Answers, prevalence, markers and other languages are as in the default detector.
 
 - Trained on four fifths of: the deadpan starter set, everyday lines and pairs of our own (CC0-1.0),
-  iSarcasmEval (English, with rephrases) and MUStARD (both MIT). Made by `examples/student.py --start`:
-  an earlier student, trained on all corpora together, was trained further, three times, on new everyday
-  pairs and lines and on a sample of the rest.
+  iSarcasmEval (English, with rephrases) and MUStARD (both MIT). Made by
+  `training/encoder_detector.py --start`: an earlier model, trained on all corpora together, was trained
+  further, three times, on new everyday pairs and lines and on a sample of the rest.
 - Not trained on SARC or other corpora that state no licence.
 
 Scores on the fifth held out. Calibration and band were chosen on the same fifth, so coverage and "decided"
@@ -224,12 +223,12 @@ def main() -> None:
     parser.add_argument("--data-dir", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--start", default="", help="folder of an earlier student, to train further")
-    parser.add_argument("--new", default="voices_", help="beginnings of the files that it does not know")
+    parser.add_argument("--new", type=int, nargs="+", default=[7], help="batches that it does not know")
     options = parser.parse_args()
     train, held_out = parts(options.data_dir)
     work = options.out.with_name(options.out.name + "-work")
     if not (work / "encoder" / "manifest.json").is_file():
-        learn_sentences(train, options.start, options.new.split(","), work)
+        learn_sentences(train, options.start, options.new, work)
     encoder = Detector.load(work / "encoder")
     said = work / "held-out.jsonl"
     if not said.is_file():
@@ -263,7 +262,7 @@ def finish(detector: Detector, held_out: Sequence[Example], scores: np.ndarray, 
     detector.threshold_ = PREVALENCE
     detector.rate_ = 0.5
     write_text(out / "MODEL_CARD.md", card(rows(held_out, scores, detector.bands)))
-    detector.save(out, command="examples/student.py", about={"data": "see MODEL_CARD.md"})
+    detector.save(out, command="training/encoder_detector.py", about={"data": "see MODEL_CARD.md"})
 
 
 if __name__ == "__main__":

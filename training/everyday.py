@@ -1,7 +1,8 @@
-"""Everyday lines from frames and events (everyday/*.toml): short and plain, as people type when they try it.
+"""The everyday lines of data/everyday as Examples: short and plain, as people type when they try a detector.
 
-"Great" before bad news is sarcastic, before good news it is not: only the whole line tells. An event is drawn
-into some frames by a hash of both, so that the lines do not depend on the order of the files.
+Lines of frames_*.toml are made from frames and events. "Great" before bad news is sarcastic, before good news
+it is not: only the whole line tells. An event is drawn into some frames by a hash of both, so that the lines
+do not depend on the order of the files.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ from pathlib import Path
 from deadpan.draws import draw
 from deadpan.records import Example, Turn
 
-FOLDER = Path(__file__).with_name("everyday")
+FOLDER = Path(__file__).parents[1] / "data" / "everyday"
 SOURCE = "everyday-lines"
 PAIRS = "everyday-pairs"
 LANGUAGES = ("en", "ko", "ar")
-WRITTEN = ("", "later_", "more_", "wide_", "voices_", "calm_", "answers_")
-"""Beginnings of the names of files with pairs, in the order in which they were written."""
+BATCHES = tuple(range(8))
+"""Values of the column `batch`, in the order in which the rows were added."""
 SHARE = {"en": 0.18, "ko": 0.6, "ar": 0.6}
 """Share of all combinations of event and frame that become a line."""
 
@@ -34,7 +35,9 @@ def everyday_lines(more: bool = False) -> list[Example]:
 def _lines(language: str, more: bool) -> Iterator[Example]:
     parts = {
         name: [piece.strip() for line in text.splitlines() for piece in line.split(" | ") if piece.strip()]
-        for name, text in tomllib.loads((FOLDER / f"{language}.toml").read_text(encoding="utf-8")).items()
+        for name, text in tomllib.loads(
+            (FOLDER / f"frames_{language}.toml").read_text(encoding="utf-8")
+        ).items()
     }
     number = 0
     for label, frames in ((True, "sarcastic"), (False, "sincere_good"), (False, "sincere_bad")):
@@ -57,52 +60,47 @@ def _lines(language: str, more: bool) -> Iterator[Example]:
             yield _line(language, number, text, text, label)
 
 
-def everyday_pairs(languages: Sequence[str] = LANGUAGES, written: Sequence[str] = WRITTEN) -> list[Example]:
-    """Return the pairs of everyday/*.tsv, each a sequence of a sarcastic and a sincere example.
+def everyday_pairs(languages: Sequence[str] = LANGUAGES, batches: Sequence[int] = BATCHES) -> list[Example]:
+    """Return pairs, each a sequence of a sarcastic and a sincere example.
 
     In pairs_*.tsv two answers follow the same turns (separated by " / "), or none; in same_*.tsv one answer
     follows bad news or good news, and only what was said before tells which is meant.
     """
-    return [pair for language in languages for name in written for pair in _pairs(language, name)]
+    return [pair for language in languages for pair in _pairs(language, batches)]
 
 
-def _pairs(language: str, written: str) -> Iterator[Example]:
-    for number, (before, sarcastic, sincere) in enumerate(_table(f"{written}pairs_{language}.tsv")):
-        name = f"{language}-{written}pair-{number}"
-        yield from _pair(name, language, ((before, sarcastic), (before, sincere)))
-    for number, (bad, good, answer) in enumerate(_table(f"{written}same_{language}.tsv")):
-        yield from _pair(f"{language}-{written}same-{number}", language, ((bad, answer), (good, answer)))
+def _pairs(language: str, batches: Sequence[int]) -> Iterator[Example]:
+    for number, (before, sarcastic, sincere) in _rows("pairs", language, batches):
+        yield from _pair(f"{language}-pair-{number}", language, ((before, sarcastic), (before, sincere)))
+    for number, (bad, good, answer) in _rows("same", language, batches):
+        yield from _pair(f"{language}-same-{number}", language, ((bad, answer), (good, answer)))
 
 
-def plain_lines(written: Sequence[str] = WRITTEN) -> list[Example]:
+def plain_lines(batches: Sequence[int] = BATCHES) -> list[Example]:
     """Return sincere English answers and lines: thanks, joy, complaints, anger, facts and questions."""
     return [
-        _line("en", _first_number(name) + number, text, text, False, before)
-        for name in written
-        for number, (before, text) in enumerate(_table(f"{name}plain_en.tsv"))
+        _line("en", f"plain-{number}", text, text, False, before)
+        for number, (before, text) in _rows("plain", "en", batches)
     ]
 
 
-def _first_number(written: str) -> int:
-    """Return where the numbers of plain lines begin, apart from those of lines that stand alone."""
-    return 100_000 * WRITTEN.index(written) + 50_000 if written else 100_000
-
-
-def lines_alone(languages: Sequence[str] = LANGUAGES, written: Sequence[str] = WRITTEN) -> list[Example]:
+def lines_alone(languages: Sequence[str] = LANGUAGES, batches: Sequence[int] = BATCHES) -> list[Example]:
     """Return lines that stand alone: sarcastic ones, and sincere ones with as much feeling in them."""
     return [
-        _line(language, 100_000 * WRITTEN.index(name) + number, text, text, label == "sarcastic")
+        _line(language, f"alone-{number}", text, text, label == "sarcastic")
         for language in languages
-        for name in written
-        for number, (label, text) in enumerate(_table(f"{name}alone_{language}.tsv"))
+        for number, (label, text) in _rows("alone", language, batches)
     ]
 
 
-def _table(name: str) -> list[list[str]]:
-    """Return the rows of a file below its header; not every language has a file of every kind."""
-    path = FOLDER / name
+def _rows(shape: str, language: str, batches: Sequence[int]) -> Iterator[tuple[int, list[str]]]:
+    """Yield the numbered rows of some batches; not every language has a file of every shape."""
+    path = FOLDER / f"{shape}_{language}.tsv"
     rows = path.read_text(encoding="utf-8").splitlines()[1:] if path.is_file() else []
-    return [row.split("\t") for row in rows]
+    for number, row in enumerate(rows):
+        batch, *cells = row.split("\t")
+        if int(batch) in batches:
+            yield number, cells
 
 
 def _pair(name: str, language: str, sides: Sequence[tuple[str, str]]) -> Iterator[Example]:
@@ -114,7 +112,7 @@ def _pair(name: str, language: str, sides: Sequence[tuple[str, str]]) -> Iterato
         )  # fmt: skip
 
 
-def _line(language: str, number: int, text: str, group: str, label: bool, before: str = "") -> Example:
+def _line(language: str, number: int | str, text: str, group: str, label: bool, before: str = "") -> Example:
     return Example(
         f"{SOURCE}/{language}-{number}", Turn("", text), _turns(before), label=label,
         label_kind="author", group=f"{SOURCE}/{group}", source=SOURCE, language=language,

@@ -1,4 +1,4 @@
-"""Score a detector on the everyday test files: `python examples/everyday_scores.py MODEL [MODEL ...]`.
+"""Score a detector on the everyday test files: `python training/everyday_scores.py MODEL [MODEL ...]`.
 
 tests/detect/sealed.tsv was written before the training lines of 2026-11-17, sealed_second.tsv before those of
 2026-11-18, and sealed_third.tsv apart from the plain answers to questions that were written last; the authors

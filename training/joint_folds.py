@@ -1,6 +1,6 @@
 """Fine-tune one encoder on several corpora at once, with the same folds held out of each.
 
-    python examples/joint_folds.py OUT CORPUS CORPUS [...] [--setting encoder=mpnet-base --setting freeze=6]
+    python training/joint_folds.py OUT CORPUS CORPUS [...] [--setting encoder=mpnet-base --setting freeze=6]
 
 One training per fold serves all corpora: it sees the other folds of each of them, without copies and
 near-copies of what is tested. The out-of-fold scores go where `blend_folds.py` looks for them, as the system
@@ -17,7 +17,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import torch
-from long_runs import clocked
 
 from deadpan.datasets import read_dataset
 from deadpan.detect.detector import Detector
@@ -27,8 +26,8 @@ from deadpan.detect.studies.hindsight import ranking_scores
 from deadpan.duplicates import without_duplicates
 from deadpan.records import Example, Prediction
 from deadpan.storage import write_records
+from long_runs import clocked
 
-SHARED = Path(__file__).parent.parent.parent / "shared" / "data"
 SYSTEM = "transformer"
 FOLDER = f"{SYSTEM}-joint"
 TUNING = {"max_tokens": 64, "validation": 0.0}
@@ -38,11 +37,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("out", type=Path)
     parser.add_argument("corpora", nargs="+")
+    parser.add_argument("--data-dir", type=Path, help="folder of the corpora (default: DEADPAN_DATA)")
     parser.add_argument("--setting", action="append", default=[], help="NAME=VALUE of the encoder")
     options = parser.parse_args()
     torch.set_num_threads(1)
     settings = TUNING | parse_settings(options.setting, [SYSTEM])[SYSTEM]
-    designs = {name: divide(read_dataset(name, SHARED).examples, pool=True) for name in options.corpora}
+    corpora = {name: read_dataset(name, options.data_dir).examples for name in options.corpora}
+    designs = {name: divide(examples, pool=True) for name, examples in corpora.items()}
     for number in range(FOLDS):
         if _take(options.out / f"fold-{number}.taken"):
             checkpoint = str(options.out / f"checkpoint-{number}")

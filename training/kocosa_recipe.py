@@ -1,8 +1,8 @@
 """KoCoSa's fine-tuned baselines (Kim et al. 2024, Table 8): KLUE-RoBERTa on dialogues with their context.
 
-    python examples/kocosa_recipe.py --data-dir ../shared/data                     klue/roberta-base
-    python examples/kocosa_recipe.py --size large --data-dir kocosa --seeds 3       klue/roberta-large
-    python examples/kocosa_recipe.py --encoder FOLDER --data-dir kocosa             any encoder you have
+    python training/kocosa_recipe.py --data-dir kocosa                          klue/roberta-base
+    python training/kocosa_recipe.py --size large --data-dir kocosa --seeds 3       klue/roberta-large
+    python training/kocosa_recipe.py --encoder FOLDER --data-dir kocosa             any encoder you have
 
 The paper's settings: five epochs, batches of 16, a learning rate of 1e-5, the whole context with speakers,
 and A and B swapped in half of the training dialogues, because most of them begin with A. The published train,

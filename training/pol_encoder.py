@@ -1,6 +1,6 @@
 """The best systems on SARC's pol: an encoder pretrained on more of Reddit, `linear`, and a blend of both.
 
-    python examples/pol_encoder.py OUT [--folds 5] [--seeds 1] [--fresh-encoder]
+    python training/pol_encoder.py OUT [--folds 5] [--seeds 1] [--fresh-encoder]
         [--encoder mpnet-base --most 12000 --setting freeze=6 --setting epochs=1]
 
 The encoder is first fine-tuned on what the other Reddit corpora have that shares no text with pol, then on
@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from long_runs import clocked
 
 from deadpan.datasets import read_dataset
 from deadpan.detect.detector import Detector
@@ -29,8 +28,8 @@ from deadpan.records import Example, Prediction
 from deadpan.splits import folds
 from deadpan.stats import compare_predictions, score_predictions
 from deadpan.storage import read_records, write_records
+from long_runs import clocked
 
-SHARED = Path(__file__).parent.parent.parent / "shared" / "data"
 OTHERS = ("sarc-main", "sarc-raw", "figlang2020-reddit")
 SETTINGS: dict[str, Any] = {"pairwise": 0.5, "max_tokens": 64, "epochs": 2}
 
@@ -38,8 +37,8 @@ SETTINGS: dict[str, Any] = {"pairwise": 0.5, "max_tokens": 64, "epochs": 2}
 def main() -> None:
     options = _options()
     torch.set_num_threads(options.threads)
-    pol = [example for example in read_dataset("sarc-pol", SHARED) if example.label is not None]
-    others = [] if options.fresh_encoder else _others(pol, options.most)
+    pol = [example for example in read_dataset("sarc-pol", options.data_dir) if example.label is not None]
+    others = [] if options.fresh_encoder else _others(pol, options.most, options.data_dir)
     tuning = SETTINGS | {"encoder": options.encoder}
     tuning |= parse_settings(options.setting, ["transformer"])["transformer"]
     start = str(_pretrained(options.out, others, tuning)) if others else options.encoder
@@ -59,6 +58,7 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
+    parser.add_argument("--data-dir", type=Path, help="folder of the corpora (default: DEADPAN_DATA)")
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)
@@ -71,11 +71,11 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _others(pol: list[Example], most: int) -> list[Example]:
+def _others(pol: list[Example], most: int, data_dir: Path | None) -> list[Example]:
     """The other Reddit corpora, without any text that is in pol or in an earlier one of them."""
     found: list[Example] = []
     for name in OTHERS:
-        given = [example for example in read_dataset(name, SHARED) if example.label is not None]
+        given = [example for example in read_dataset(name, data_dir) if example.label is not None]
         given = sample(given, most, seed=0, key=lambda example: example.sequence or example.id)
         kept = without_duplicates(given, [*pol, *found], whole_sequences=False).examples
         print(f"{name}: {len(kept):,} of {len(given):,} responses are not in pol or before", flush=True)
@@ -89,7 +89,7 @@ def _pretrained(out: Path, others: list[Example], tuning: dict[str, Any]) -> Pat
     if not (folder / "detector.json").exists():
         detector = Detector("transformer", **{**tuning, "epochs": 1})
         detector.fit(others, progress=clocked("others"))
-        detector.save(folder, command="examples/pol_encoder.py", about={"data": ", ".join(OTHERS)})
+        detector.save(folder, command="training/pol_encoder.py", about={"data": ", ".join(OTHERS)})
     return folder
 
 

@@ -1,6 +1,6 @@
 """Ask a language model about a sample of each corpus, beside `linear` on the same texts.
 
-    python examples/prompted_sample.py OUT CORPUS [CORPUS ...] [--texts 60] [--shots 0 4] [--turns 2]
+    python training/prompted_sample.py OUT CORPUS [CORPUS ...] [--texts 60] [--shots 0 4] [--turns 2]
 
 The texts are drawn by a hash of their ids. What is left of the corpus, without the threads of the sample, is
 what `linear` is trained on and what shots are drawn from. The score of the language model is the probability
@@ -19,14 +19,15 @@ from deadpan.records import Example, Prediction
 from deadpan.stats import score_predictions
 from deadpan.storage import read_records, write_records
 
-SHARED = Path(__file__).parent.parent.parent / "shared" / "data"
 SHOWN = ("balanced_accuracy", "f1", "auc")
 
 
 def main() -> None:
     options = _options()
     for corpus in options.corpora:
-        examples = [example for example in read_dataset(corpus, SHARED) if example.label is not None]
+        examples = [
+            example for example in read_dataset(corpus, options.data_dir) if example.label is not None
+        ]
         tested = sample(examples, options.texts, seed=0, key=lambda example: example.id)
         threads = {example.group or example.id for example in tested}
         trained = [example for example in examples if (example.group or example.id) not in threads]
@@ -49,6 +50,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("out", type=Path)
     parser.add_argument("corpora", nargs="+")
+    parser.add_argument("--data-dir", type=Path, help="folder of the corpora (default: DEADPAN_DATA)")
     parser.add_argument("--texts", type=int, default=60)
     parser.add_argument("--shots", type=int, nargs="+", default=[0, 4])
     parser.add_argument("--turns", type=int, default=2)

@@ -173,7 +173,7 @@ EVERYDAY = [
 ]
 
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+TRAINING = Path(__file__).parents[2] / "training"
 PAIRS = [
     line.split("\t")
     for line in Path(__file__).with_name("everyday_pairs.tsv").read_text("utf-8").splitlines()
@@ -198,8 +198,8 @@ def pair_examples(rows: list[list[str]]) -> list[Example]:
 @pytest.mark.slow
 def test_no_test_sentence_is_close_to_a_training_line(monkeypatch):
     """Two of three words in common is close: "The lift has been repaired." was there before this test."""
-    monkeypatch.syspath_prepend(EXAMPLES)
-    lines = importlib.import_module("everyday_lines")
+    monkeypatch.syspath_prepend(TRAINING)
+    lines = importlib.import_module("everyday")
     written = [*lines.everyday_pairs(), *lines.everyday_lines(more=True)]
     written += [*lines.plain_lines(), *lines.lines_alone()]
     tested = [text for _, text in EVERYDAY]

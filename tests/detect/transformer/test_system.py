@@ -304,7 +304,7 @@ def kocosa_file(path: Path, count: int) -> None:
 
 
 def recipe():
-    path = Path(__file__).parents[3] / "examples" / "kocosa_recipe.py"
+    path = Path(__file__).parents[3] / "training" / "kocosa_recipe.py"
     spec = importlib.util.spec_from_file_location("kocosa_recipe", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
