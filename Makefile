@@ -1,5 +1,5 @@
 # Two commands do everything: `make tour` shows the program at work, `make test` runs all its tests.
-.PHONY: help tour test check bench docs audit setup setup-test clean
+.PHONY: help tour test check coverage mutation bench docs audit setup setup-test clean
 .DEFAULT_GOAL := help
 BIN := .venv/bin
 # Two workers; the tests of one file share their servers, so they stay together.
@@ -9,6 +9,8 @@ help:
 	@echo "make tour   see the main job done in small (installs what it needs into .venv)"
 	@echo "make test   run everything: lint, types, all tests (installs what it needs)"
 	@echo "make check  lint, types and the fast tests of what you changed, for daily work"
+	@echo "make coverage  branch coverage of the fast tests, per folder"
+	@echo "make mutation  mutation testing of the modules named in pyproject.toml"
 	@echo "make bench  the benchmarks, each printing a ratio to its peer or limit"
 	@echo "make docs   regenerate the reference and build the site into build/docs, offline"
 	@echo "make audit  look for known faults in the pinned dependencies"
@@ -28,13 +30,20 @@ test: setup-test
 	@$(BIN)/deadpan models pull all
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 	@$(BIN)/mypy
-	@$(BIN)/python -m pytest $(TWO) --durations=10 --cov --cov-report= || tools/again.sh
-	@$(BIN)/python tools/covered.py
+	@$(BIN)/python -m pytest $(TWO) --durations=10
 
 check: setup-test
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/python -m pytest $(TWO) -m "not slow" $$(tools/changed.sh)
+
+coverage: setup-test
+	@$(BIN)/python -m pytest $(TWO) --cov --cov-report=
+	@$(BIN)/python tools/covered.py --check
+
+mutation: setup-test
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt mutmut
+	@$(BIN)/python -m mutmut run
 
 bench: setup-test
 	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done

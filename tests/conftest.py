@@ -22,7 +22,7 @@ for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
 ROOT = Path(__file__).parent.parent
-SHARED = ROOT.parent / "shared" / "data"
+REAL_CORPORA = Path(os.environ.get("DEADPAN_TEST_DATA") or "no folder")
 
 
 ONLY_SLOW = {"report", "reproduce", "tour"}
@@ -45,11 +45,11 @@ def no_waiting_for_the_disk() -> Iterator[None]:
 
 
 @pytest.fixture
-def shared() -> Path:
-    """The real corpora beside the repository; tests that need them are skipped where they are not."""
-    if not SHARED.is_dir():
-        pytest.skip("needs the real corpora in ../shared/data")
-    return SHARED
+def real_corpora() -> Path:
+    """The folder of real corpora that DEADPAN_TEST_DATA names; without it, tests that need them are skipped."""
+    if not REAL_CORPORA.is_dir():
+        pytest.skip("needs the real corpora in DEADPAN_TEST_DATA")
+    return REAL_CORPORA
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,6 @@ import pytest
 
 from deadpan.datasets import READERS, open_dataset
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
-
 # name, folder, options, examples, sarcastic, drops
 REAL: list[tuple[str, str, dict[str, Any], int, int, dict[str, int]]] = [
     ("isarcasm", "isarcasm", {}, 2814, 481, {}),
@@ -39,14 +37,20 @@ REAL: list[tuple[str, str, dict[str, Any], int, int, dict[str, int]]] = [
 ]
 
 
-@pytest.mark.shared
+@pytest.mark.real_corpora
 @pytest.mark.parametrize(("name", "folder", "options", "count", "sarcastic", "drops"), REAL)
 def test_counts(
-    name: str, folder: str, options: dict[str, Any], count: int, sarcastic: int, drops: dict[str, int]
+    real_corpora: Path,
+    name: str,
+    folder: str,
+    options: dict[str, Any],
+    count: int,
+    sarcastic: int,
+    drops: dict[str, int],
 ) -> None:
-    if not (DATA / folder).is_dir():
-        pytest.skip(f"no {DATA / folder}")
-    reader = open_dataset(name, DATA, **options)
+    if not (real_corpora / folder).is_dir():
+        pytest.skip(f"no {real_corpora / folder}")
+    reader = open_dataset(name, real_corpora, **options)
     examples = list(reader)
     labels = Counter(example.label for example in examples)
     assert (len(examples), labels[True], labels[None]) == (count, sarcastic, 0)
@@ -55,20 +59,18 @@ def test_counts(
     assert all(example.response.text == example.response.text.strip() for example in examples)
 
 
-@pytest.mark.shared
-@pytest.mark.skipif(not (DATA / "kocosa").is_dir(), reason=f"no {DATA}")
-def test_the_responder_is_never_the_last_speaker() -> None:
-    for example in open_dataset("kocosa", DATA):
+@pytest.mark.real_corpora
+def test_the_responder_is_never_the_last_speaker(real_corpora: Path) -> None:
+    for example in open_dataset("kocosa", real_corpora):
         assert example.response.speaker in "AB"
         assert example.response.speaker != example.context[-1].speaker
         assert bool(example.explanation) == example.label
 
 
-@pytest.mark.shared
-@pytest.mark.skipif(not DATA.is_dir(), reason=f"no {DATA}")
-def test_the_wrong_folder_says_what_is_expected() -> None:
+@pytest.mark.real_corpora
+def test_the_wrong_folder_says_what_is_expected(real_corpora: Path) -> None:
     """A folder of another corpus is refused, not read as this one."""
     for name in ("kocasm", "riloff", "mustard"):
         release = READERS.load(name).release
         with pytest.raises(Exception, match=release.files[0].names[0]):
-            list(open_dataset(name, DATA / "oraby_v2"))
+            list(open_dataset(name, real_corpora / "oraby_v2"))

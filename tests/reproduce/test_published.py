@@ -47,10 +47,10 @@ WORKED_OUT = {"table-9/three-turns-of-context/model", "table-9/gain-by-the-full-
 """The first digit is cut off in the copy, and the difference of two published numbers."""
 
 
-@pytest.mark.shared
+@pytest.mark.real_corpora
 @pytest.mark.parametrize("name", PAPERS)
-def test_every_number_stands_in_the_text_of_its_paper(name, shared):
-    text = (shared.parent / "papers" / f"{name}.txt").read_text(encoding="utf-8")
+def test_every_number_stands_in_the_text_of_its_paper(name, real_corpora):
+    text = (real_corpora.parent / "papers" / f"{name}.txt").read_text(encoding="utf-8")
     numbers = {found.replace(",", "").upper() for found in re.findall(r"\d[\d,]*(?:\.\d+)?[KMk]?", text)}
     for cell in read_paper(name).cells():
         if cell.value is None or cell.text in NOT_IN_DIGITS or cell.id in WORKED_OUT:

@@ -81,10 +81,8 @@ def _other_parquet(folder: Path) -> Path:
     return folder / "other.parquet"
 
 
-def test_table_1_of_a_released_raw_file() -> None:
-    path = Path(__file__).parents[4] / "shared" / "data" / "sarc_raw_politics" / "sarc-raw.tsv"
-    if not path.is_file():
-        pytest.skip("needs ../shared/data")
+def test_table_1_of_a_released_raw_file(real_corpora: Path) -> None:
+    path = real_corpora / "sarc_raw_politics" / "sarc-raw.tsv"
     stats = raw_statistics(path)
     labels = [line.partition("\t")[0] for line in path.read_text(encoding="utf-8").splitlines()]
     assert stats.comments + stats.unreadable == len(labels)

@@ -204,9 +204,9 @@ def test_no_comment_in_the_requested_months(tmp_path: Path) -> None:
         Build(tmp_path / "out", settings).run([str(path)], until="ingest")
 
 
-@pytest.mark.shared
-def test_real_early_months(tmp_path: Path, shared: Path) -> None:
-    folder = shared / "pushshift"
+@pytest.mark.real_corpora
+def test_real_early_months(tmp_path: Path, real_corpora: Path) -> None:
+    folder = real_corpora / "pushshift"
     work = build(tmp_path)
     work.run(
         [str(folder / "RC_2005-12.zst"), str(folder / "RC_2006-01.zst"), str(folder / "RS_2019-10.zst")],

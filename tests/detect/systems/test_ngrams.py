@@ -74,13 +74,13 @@ def test_a_changed_model_is_refused(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.shared
+@pytest.mark.real_corpora
 @pytest.mark.parametrize(("system", "published"), [(BagOfWords, 0.759), (BagOfBigrams, 0.765)])
-def test_the_papers_figures_on_pol(shared, system, published):
+def test_the_papers_figures_on_pol(real_corpora, system, published):
     from deadpan.splits import folds
     from deadpan.stats import score_predictions
 
-    examples = read_dataset("sarc-pol", shared).examples
+    examples = read_dataset("sarc-pol", real_corpora).examples
     predictions = []
     for fold in folds(examples, k=5, seed=0):
         predictions += system(seed=0).fit(fold.train).predict(fold.test)

@@ -61,11 +61,11 @@ def test_english_innocent(english, text):
     assert not WordList(english.toxic_words).find([text])
 
 
-@pytest.mark.shared
-def test_hardly_a_published_dialogue_is_called_toxic(shared, korean):
+@pytest.mark.real_corpora
+def test_hardly_a_published_dialogue_is_called_toxic(real_corpora, korean):
     import json
 
-    content = json.loads((shared / "kocosa" / "KoCoSa_dev.json").read_text("utf-8"))
+    content = json.loads((real_corpora / "kocosa" / "KoCoSa_dev.json").read_text("utf-8"))
     check = WordList(korean.toxic_words)
     found = check([[content["Context"][i], content["Response"][i]] for i in content["Context"]])
     assert sum(map(bool, found)) <= 3

@@ -117,9 +117,9 @@ def test_a_folder_is_read_whole_and_an_empty_one_is_said(tmp_path):
     assert [r.id for r in read(tmp_path / "d")] == ["a", "b"]
 
 
-@pytest.mark.shared
-def test_the_real_kocosa_can_be_a_source(shared):
-    found = read(shared / "kocosa" / "KoCoSa_dev.json")
+@pytest.mark.real_corpora
+def test_the_real_kocosa_can_be_a_source(real_corpora):
+    found = read(real_corpora / "kocosa" / "KoCoSa_dev.json")
     usable = [r for r in found if not r.wrong and not two_people(r.turns)[1]]
     assert len(found) == 1_321
     assert len(usable) > 1_300

@@ -120,8 +120,8 @@ def test_columns_say_what_records_say(tmp_path):
     assert len(expected) == 7
 
 
-def test_columns_of_the_real_release_are_its_records(shared):
-    rows, columns = (open_dataset("sarc-pol", shared) for _ in range(2))
+def test_columns_of_the_real_release_are_its_records(real_corpora):
+    rows, columns = (open_dataset("sarc-pol", real_corpora) for _ in range(2))
     expected = list(rows)
     found = [record for batch in columns.batches() for record in batch_to_records(batch, Example)]
     assert found == expected
