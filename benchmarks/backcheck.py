@@ -14,9 +14,9 @@ import json
 from collections.abc import Sequence
 
 from deadpan import read_dataset
-from deadpan.generate.draft import lines
+from deadpan.generate.candidates import MIN_BAD, MIN_FRIENDLY
+from deadpan.generate.folder import render_dialogue
 from deadpan.generate.language import load_language
-from deadpan.generate.steps.candidates import LEAST_BAD, LEAST_FRIENDLY
 from deadpan.llm import Client, LLMSettings, default_model
 from deadpan.records import Example
 
@@ -41,7 +41,7 @@ def measure(client: Client, code: str, count: int) -> dict[str, object]:
         return reply.probabilities[choices[0]]
 
     chosen = pairs(code, count)
-    bad = [likely("mood", dialogue=lines(first.context)) for first, _ in chosen]
+    bad = [likely("mood", dialogue=render_dialogue(first.context)) for first, _ in chosen]
     sarcastic = [likely("tone", response=first.response.text) for first, _ in chosen]
     sincere = [likely("tone", response=second.response.text) for _, second in chosen]
     n = len(chosen)
@@ -49,9 +49,9 @@ def measure(client: Client, code: str, count: int) -> dict[str, object]:
     return {
         "language": code,
         "pairs": n,
-        "scene bad enough": sum(share >= LEAST_BAD for share in bad) / n,
-        "sarcastic sounds friendly": sum(share >= LEAST_FRIENDLY for share in sarcastic) / n,
-        "sincere sounds friendly": sum(share >= LEAST_FRIENDLY for share in sincere) / n,
+        "scene bad enough": sum(share >= MIN_BAD for share in bad) / n,
+        "sarcastic sounds friendly": sum(share >= MIN_FRIENDLY for share in sarcastic) / n,
+        "sincere sounds friendly": sum(share >= MIN_FRIENDLY for share in sincere) / n,
         "sarcastic sounds friendlier": wins / n,
     }
 

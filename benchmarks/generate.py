@@ -76,9 +76,8 @@ def run_pipeline(plan_path: Path) -> tuple[Path, int, float, float]:
 def requests_of(plan_path: Path, out: Path) -> list[dict[str, Any]]:
     """Return the requests a run made, for the bare SDK."""
     from deadpan.generate.folder import GenerationFolder
-    from deadpan.generate.plan import open_plan
-    from deadpan.generate.steps.asked import ASKED
-    from deadpan.generate.steps.order import step_before
+    from deadpan.generate.plan import open_plan, step_before
+    from deadpan.generate.questions import ASKED_STEPS
 
     plan = open_plan(plan_path, out)
     run, language = GenerationFolder(plan.out), plan.open_language()
@@ -86,7 +85,9 @@ def requests_of(plan_path: Path, out: Path) -> list[dict[str, Any]]:
     for step in plan.asking:
         sampling = plan.settings(step).sampling()
         drafts = run.drafts(step_before(step))
-        requests += [{"messages": ASKED[step].messages(language, draft), **sampling} for draft in drafts]
+        requests += [
+            {"messages": ASKED_STEPS[step].messages(language, draft), **sampling} for draft in drafts
+        ]
     return requests
 
 

@@ -15,8 +15,7 @@ import random
 from pathlib import Path
 
 from deadpan import read_dataset
-from deadpan.generate.draft import Draft, lines
-from deadpan.generate.folder import GenerationFolder
+from deadpan.generate.folder import Draft, GenerationFolder, render_dialogue
 from deadpan.generate.generation import run_plan
 from deadpan.generate.language import load_language
 from deadpan.generate.release import write_release
@@ -64,7 +63,7 @@ def shown(draft: Draft) -> str:
     """Return a dialogue to be read."""
     assert draft.response is not None
     said = f"=> {draft.response.speaker}: {draft.response.text}"
-    return f"{draft.id} ({draft.contrast})\n{lines(draft.context)}\n{said}\n   why: {draft.explanation}\n"
+    return f"{draft.id} ({draft.contrast})\n{render_dialogue(draft.context)}\n{said}\n   why: {draft.explanation}\n"
 
 
 def main() -> None:

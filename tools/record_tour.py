@@ -22,7 +22,7 @@ from deadpan.bench.items.sets import open_set
 from deadpan.fields import encode
 from deadpan.generate.folder import GenerationFolder
 from deadpan.generate.generation import generate_dialogues
-from deadpan.generate.steps.order import NAMES
+from deadpan.generate.plan import STEP_NAMES
 from deadpan.llm import LLMSettings, complete, user
 from deadpan.models import installed, pull
 from deadpan.records import Item
@@ -62,7 +62,7 @@ def from_run(folder: Path) -> dict[str, Any]:
     """Return what a finished run kept and dropped."""
     run = GenerationFolder(folder)
     kept = [encode(draft) for draft in run.drafts(run.last())]
-    dropped = [encode(one) for name in NAMES if run.manifest(name) for one in run.dropped(name)]
+    dropped = [encode(one) for name in STEP_NAMES if run.manifest(name) for one in run.dropped(name)]
     return {"read": len(list(run.drafts("source"))), "kept": kept, "dropped": dropped}
 
 

@@ -121,8 +121,8 @@ def answer(data: bytes) -> None:
 
 
 def dialogue(data: bytes) -> None:
+    from deadpan.generate.dialogue import read_dialogue
     from deadpan.generate.language import load_language
-    from deadpan.generate.steps.dialogue import read_dialogue
     from deadpan.llm import Unreadable
 
     for code in ("en", "ko"):

@@ -10,9 +10,9 @@ from deadpan.config import read_config
 from deadpan.detect.settings import parse_settings
 from deadpan.errors import DeadpanError
 from deadpan.formats.study import Study
+from deadpan.generate.dialogue import lines_of_json
 from deadpan.generate.language import load_language
-from deadpan.generate.steps.forms import lines_of_json
-from deadpan.generate.steps.sources import read_jsonl
+from deadpan.generate.source import read_jsonl
 from deadpan.llm.endpoint import read_answer
 from deadpan.llm.retries import Failed
 from deadpan.llm.structured import unwrap

@@ -8,8 +8,7 @@ import pytest
 
 from deadpan import generate_dialogues
 from deadpan.errors import ConfigError, DataError
-from deadpan.generate.estimate import estimate_cost
-from deadpan.generate.generation import generation_status, run_step
+from deadpan.generate.generation import estimate_cost, generation_status, run_step
 from deadpan.generate.release import write_release
 from deadpan.generate.report import write_report
 from deadpan.storage import read_manifest
@@ -90,7 +89,7 @@ def test_estimate_status_and_report_are_results(plan_of, server, tmp_path):
 def test_contrast_that_nobody_judged_is_not_called_judged(call, tmp_path):
     """With people's answers for the sarcastic responses only, the card says who labelled the rest."""
     from deadpan.formats.export import write_export
-    from deadpan.generate.people.annotate import apply_people
+    from deadpan.generate.people import apply_people
     from deadpan.generate.plan import GenerationPlan
     from deadpan.records import Judgment
 

@@ -1,16 +1,14 @@
-"""The prompts that come with deadpan."""
+"""The prompts that come with deadpan, and languages recognised by their letters and common words."""
 
 from __future__ import annotations
 
 import pytest
 
 from deadpan.errors import ConfigError
-from deadpan.generate.checks.abnormal import read_finding
-from deadpan.generate.draft import Draft
-from deadpan.generate.language import languages, load_language, presets
-from deadpan.generate.steps.contrast import read_sincere
-from deadpan.generate.steps.dialogue import read_dialogue, read_line, read_scene
-from deadpan.generate.steps.situation import read_situation
+from deadpan.generate.dialogue import read_dialogue, read_line, read_scene
+from deadpan.generate.folder import Draft
+from deadpan.generate.language import languages, load_language, matches_language, presets
+from deadpan.generate.questions import read_finding, read_sincere, read_situation
 from deadpan.records import Turn
 
 
@@ -61,3 +59,10 @@ def test_a_preset_belongs_to_its_language():
         load_language("en", preset="kocosa")
     with pytest.raises(ConfigError, match="unknown preset 'kocos'"):
         load_language("ko", preset="kocos")
+
+
+def test_scripts_and_common_words():
+    assert matches_language(["오늘 BTS 콘서트 간다", "ㅋㅋㅋ"], "hangul")
+    assert not matches_language(["I am going to the concert"], "hangul")
+    assert matches_language(["...?!"], "hangul")
+    assert matches_language(["Привет, как дела?"], "cyrillic")

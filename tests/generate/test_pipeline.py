@@ -7,7 +7,7 @@ import random
 import pytest
 
 from deadpan.generate.generation import open_run
-from deadpan.generate.plan import read_plan
+from deadpan.generate.plan import open_plan
 from deadpan.llm.retries import Backoff
 from dialogue_server import DialogueServer, name_of
 
@@ -48,7 +48,7 @@ def test_every_dialogue_is_accounted_for_however_the_server_behaves(tmp_path, pl
         path = plan_of(120, model="timeout = 0.3\nretries = 3\nconcurrency = 16")
         text = path.read_text()
         path.write_text(text.replace(text.split('base_url = "')[1].split('"')[0], bad.url))
-        plan = read_plan(path)
+        plan = open_plan(path)
         with open_run(plan) as pipeline:
             pipeline.run_all()
             run = pipeline.run

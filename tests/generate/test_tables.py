@@ -5,7 +5,7 @@ from __future__ import annotations
 from deadpan.formats.export import write_export
 from deadpan.generate.folder import GenerationFolder
 from deadpan.generate.generation import run_plan
-from deadpan.generate.people.annotate import apply_people
+from deadpan.generate.people import apply_people
 from deadpan.generate.tables import dialogue_tables, grouped_topics
 from deadpan.records import Judgment
 

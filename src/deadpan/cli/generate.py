@@ -13,11 +13,11 @@ from deadpan.cli.command import Group
 from deadpan.cli.options import PATH, base_url_option, limit_option, max_cost_option
 from deadpan.cli.terminal.output import console, json_option, show, show_conversation
 from deadpan.cli.terminal.progress import progress_bar
-from deadpan.generate.steps.order import STEPS
+from deadpan.generate.plan import GENERATION_STEPS
 
 if TYPE_CHECKING:
-    from deadpan.generate.draft import Draft
-    from deadpan.generate.estimate import CostEstimate
+    from deadpan.generate.folder import Draft
+    from deadpan.generate.generation import CostEstimate
 
 F = TypeVar("F", bound=Callable[..., Any])
 PLAN = click.argument("plan", type=PATH, metavar="PLAN")
@@ -46,7 +46,7 @@ def generate() -> None:
 @json_option
 def plan_command(plan: Path, sources: tuple[str, ...], contrast: bool, as_json: bool, **about: str) -> None:
     """Write a plan to start from. SOURCE: files or folders of dialogues [default: examples]."""
-    from deadpan.generate.template import write_plan
+    from deadpan.generate.plan import write_plan
 
     show(write_plan(plan, sources, with_contrast=contrast, **about), as_json)
 
@@ -57,7 +57,7 @@ def plan_command(plan: Path, sources: tuple[str, ...], contrast: bool, as_json: 
 @json_option
 def prompts(language: str, out: Path | None, as_json: bool) -> None:
     """List the languages deadpan has prompts for; --copy writes a folder that you can edit."""
-    from deadpan.generate.template import list_prompts
+    from deadpan.generate.plan import list_prompts
 
     show(list_prompts(language, out), as_json)
 
@@ -75,8 +75,7 @@ def run(plan: Path, out: Path | None, limit: int | None, dry_run: bool, as_json:
 
     A run that was killed, or stopped by --max-cost, continues with --resume: no finished call is repeated.
     """
-    from deadpan.generate.estimate import estimate_cost
-    from deadpan.generate.generation import run_plan
+    from deadpan.generate.generation import estimate_cost, run_plan
 
     if dry_run:
         show(estimate_cost(plan, out=out, limit=limit), as_json)
@@ -107,7 +106,7 @@ def _step_command(name: str, about: str) -> None:
         show(result, as_json)
 
 
-for _step in STEPS:
+for _step in GENERATION_STEPS:
     if _step.name != "review":
         _step_command(_step.name, _step.about)
 
@@ -163,7 +162,7 @@ def review(
 
     Undecided dialogues are held back; every decision is saved at once.
     """
-    from deadpan.generate.people.review import review_run, write_review_study
+    from deadpan.generate.people import review_run, write_review_study
 
     if study is not None:
         show(write_review_study(plan, study, run=run), as_json)
@@ -174,7 +173,7 @@ def review(
 
 def _decide(draft: Draft, place: int, total: int) -> str | None:
     """Show one dialogue and ask for a decision."""
-    from deadpan.generate.draft import as_examples
+    from deadpan.generate.folder import as_examples
 
     screen = console()
     show_conversation(screen, as_examples(draft, "")[0])
@@ -205,7 +204,7 @@ def people(
     response leaves the context as a sincere dialogue, an abnormal explanation is removed and queued in
     people/rewrite.jsonl.
     """
-    from deadpan.generate.people.annotate import apply_people, write_people_study
+    from deadpan.generate.people import apply_people, write_people_study
 
     if study is not None and export is None:
         show(write_people_study(plan, study, run=run, raters=raters), as_json)
@@ -253,7 +252,7 @@ def _renamed(
 def backcheck(plan: Path, run: Path | None, model: Path, confident: float, as_json: bool) -> None:
     """Find items that are too easy: a detector is correct and confident given only the response."""
     from deadpan.detect.detector import Detector
-    from deadpan.generate.checks.backcheck import back_check
+    from deadpan.generate.backcheck import back_check
 
     detector = Detector.load(model)
     show(back_check(plan, detector, name=detector.system, run=run, confident=confident), as_json)

@@ -1,4 +1,4 @@
-"""The folder of a run: one subfolder per step, with the drafts it kept and the ones it dropped."""
+"""The folder of a run: drafts, one subfolder per step with what it kept and dropped, and the results."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import errno
 import json
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,11 +16,14 @@ from typing import IO, Any, Self
 from deadpan.drops import Tally
 from deadpan.errors import DataError, DeadpanError
 from deadpan.fields import encode
-from deadpan.generate.draft import Draft, Dropped
-from deadpan.generate.steps.order import NAMES, WITH_DIALOGUES, step_before
+from deadpan.generate.plan import STEP_NAMES, STEPS_WITH_DIALOGUES, step_before
 from deadpan.journal import Journal
 from deadpan.llm import CALL_FAILED, Reply
 from deadpan.locks import lock_folder
+from deadpan.page.summary import Summary
+from deadpan.page.table import Table
+from deadpan.records import Example, Turn
+from deadpan.results import Result
 from deadpan.storage import (
     Manifest,
     atomic,
@@ -30,11 +33,95 @@ from deadpan.storage import (
     read_records,
     write_manifest,
 )
+from deadpan.text import render_turn
+
+SPEAKERS = ("A", "B")
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A source dialogue and what the steps have made of it so far; fields yet to be made are empty.
+
+    `suspect` is the reason why the model found it abnormal; a person decides whether it is.
+    """
+
+    id: str
+    source: tuple[Turn, ...]
+    topic: str = ""
+    intimacy: str = ""
+    theme: str = ""
+    summary: str = ""
+    politeness: Mapping[str, str] = field(default_factory=dict)
+    context: tuple[Turn, ...] = ()
+    response: Turn | None = None
+    explanation: str = ""
+    suspect: str = ""
+    sincere: str = ""
+    contrast: float | None = None
+    """The probability of a bad scene with a friendly response, where a back-check chose it."""
+
+    @property
+    def situation(self) -> str:
+        """Theme and summary in one line, as in prompts."""
+        return f"{self.theme} - {self.summary}"
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """The new dialogue, response last."""
+        return self.context if self.response is None else (*self.context, self.response)
+
+    @property
+    def text(self) -> str:
+        """The new dialogue as one text, without speakers."""
+        return "\n".join(turn.text for turn in self.turns)
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A dropped draft, its step and the reason. `raw` is the model's answer."""
+
+    id: str
+    step: str
+    reason: str
+    detail: str = ""
+    raw: str = ""
+    draft: Draft | None = None
+
+
+def render_dialogue(turns: tuple[Turn, ...]) -> str:
+    """Return a dialogue as text, one turn per line, as in prompts."""
+    return "\n".join(render_turn(turn) for turn in turns)
+
+
+def as_examples(draft: Draft, language: str) -> list[Example]:
+    """Return the draft as examples that nobody judged: the sarcastic response and, if any, its contrast."""
+    if draft.response is None:
+        return []
+    about: dict[str, Any] = {"topic": draft.topic, "situation": draft.situation}
+    shared: dict[str, Any] = {
+        "context": draft.context,
+        "label_kind": "generated",
+        "group": draft.id,
+        "source": "deadpan-generate",
+        "language": language,
+        "meta": about,
+    }
+    sequence = draft.id if draft.sincere else ""
+    made = [
+        Example(
+            draft.id, draft.response, label=True, explanation=draft.explanation, sequence=sequence, **shared
+        )
+    ]
+    if draft.sincere:
+        twin = Turn(draft.response.speaker, draft.sincere)
+        made.append(Example(f"{draft.id}/sincere", twin, label=False, sequence=sequence, **shared))
+    return made
+
 
 MICRO = 1_000_000
 """Costs in manifests are in millionths of a dollar: whole numbers add up exactly."""
-KEPT, DROPPED = "kept.jsonl", "dropped.jsonl"
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_KEPT, _DROPPED = "kept.jsonl", "dropped.jsonl"
+_DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class GenerationFolder:
@@ -45,11 +132,11 @@ class GenerationFolder:
 
     def step(self, name: str) -> Path:
         """Return the folder of a step."""
-        return self.root / f"{NAMES.index(name) + 1}-{name}"
+        return self.root / f"{STEP_NAMES.index(name) + 1}-{name}"
 
     def kept(self, name: str) -> Path:
         """Return the file of the drafts a step kept."""
-        return self.step(name) / KEPT
+        return self.step(name) / _KEPT
 
     def manifest(self, name: str) -> Manifest | None:
         """Return the manifest of a finished step; None if the step is absent or incomplete."""
@@ -58,7 +145,7 @@ class GenerationFolder:
 
     def manifests(self) -> dict[str, Manifest]:
         """Return the manifests of all finished steps, in order."""
-        return {name: manifest for name in NAMES if (manifest := self.manifest(name)) is not None}
+        return {name: manifest for name in STEP_NAMES if (manifest := self.manifest(name)) is not None}
 
     def drafts(self, name: str) -> Iterator[Draft]:
         """Read the drafts a step kept."""
@@ -68,15 +155,15 @@ class GenerationFolder:
 
     def dropped(self, name: str) -> Iterator[Dropped]:
         """Read what a step dropped."""
-        return read_records(self.step(name) / DROPPED, Dropped)
+        return read_records(self.step(name) / _DROPPED, Dropped)
 
     def last(self) -> str:
         """Return the last finished step that holds dialogues and was made from the current input."""
         current = ""
         for name, manifest in self.manifests().items():
-            if not current or manifest.inputs.get(KEPT) == digest(self.kept(current)):
+            if not current or manifest.inputs.get(_KEPT) == digest(self.kept(current)):
                 current = name
-        if current not in WITH_DIALOGUES:
+        if current not in STEPS_WITH_DIALOGUES:
             raise DataError(f"{self.root}: no dialogues there yet: deadpan generate run PLAN makes them")
         return current
 
@@ -87,7 +174,7 @@ class GenerationFolder:
             return False
         before = step_before(name)
         if manifest.drops.get(CALL_FAILED) or (
-            before and manifest.inputs.get(KEPT) != digest(self.kept(before))
+            before and manifest.inputs.get(_KEPT) != digest(self.kept(before))
         ):
             return False
         folder = self.step(name)
@@ -110,7 +197,7 @@ class GenerationFolder:
             with lock_folder(self.root):
                 yield
         except OSError as bad:
-            if bad.errno in FULL:
+            if bad.errno in _DISK_FULL:
                 raise DataError(
                     f"{self.root}: disk full; finished calls and steps are kept: "
                     f"free some space and continue with --resume"
@@ -188,7 +275,7 @@ class StepWriter:
         folder = self.run.step(self.name)
         folder.mkdir(parents=True, exist_ok=True)
         manifest_path(folder).unlink(missing_ok=True)
-        for name in (KEPT, DROPPED):
+        for name in (_KEPT, _DROPPED):
             temporary = self._stack.enter_context(atomic(folder / name))
             self._files[name] = self._stack.enter_context(temporary.open("w", encoding="utf-8", newline="\n"))
         return self
@@ -197,13 +284,13 @@ class StepWriter:
         """Count a draft and write it for the next step."""
         self.counts.read += 1
         self.counts.kept += 1
-        self._write(KEPT, draft)
+        self._write(_KEPT, draft)
 
     def drop(self, dropped: Dropped) -> None:
         """Count a drop and write it to dropped.jsonl."""
         self.counts.read += 1
         self.tally.drop(dropped.reason, dropped.id, dropped.detail)
-        self._write(DROPPED, dropped)
+        self._write(_DROPPED, dropped)
 
     def _write(self, name: str, record: object) -> None:
         self._files[name].write(json.dumps(encode(record), ensure_ascii=False, allow_nan=False) + "\n")
@@ -223,3 +310,147 @@ class StepWriter:
                 counts=self.counts.as_dict(),
                 tally=self.tally,
             )
+
+
+REPORT_PAGE = "report.html"
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult(Result):
+    """Dialogues one step read, kept and dropped by reason, and the cost of its calls."""
+
+    step: str
+    folder: Path
+    read: int
+    kept: int
+    drops: Mapping[str, int]
+    changes: Mapping[str, int]
+    calls: int
+    cost: float
+    unpriced_calls: int
+
+    @classmethod
+    def of(cls, run: GenerationFolder, name: str, manifest: Manifest) -> StepResult:
+        """Return the result of a finished step."""
+        counts = manifest.counts
+        return cls(
+            name,
+            run.step(name),
+            counts["read"],
+            counts["kept"],
+            dict(manifest.drops),
+            dict(manifest.changes),
+            counts["calls"],
+            counts["cost_micros"] / MICRO,
+            counts["unpriced_calls"],
+        )
+
+    def summary(self) -> Summary:
+        return Summary((_table([self]),), (f"kept and dropped dialogues: {self.folder}",))
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "step": self.step,
+            "folder": str(self.folder),
+            "read": self.read,
+            "kept": self.kept,
+            "drops": dict(self.drops),
+            "changes": dict(self.changes),
+            "calls": self.calls,
+            "cost": self.cost,
+            "unpriced_calls": self.unpriced_calls,
+        }
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class GenerationResult(Result):
+    """A run: its steps so far, the dollars spent over all its starts, and failed attempts by reason."""
+
+    out: Path
+    language: str
+    steps: tuple[StepResult, ...]
+    spent: float = 0.0
+    retried: Mapping[str, int] = field(default_factory=dict)
+    waiting: tuple[str, ...] = ()
+    """Steps of the plan that are still to be run."""
+    unsupported: tuple[str, ...] = ()
+    """Parameters that a server does not take and that were therefore not sent."""
+
+    @property
+    def read(self) -> int:
+        """Source dialogues read."""
+        return self.steps[0].read if self.steps else 0
+
+    @property
+    def kept(self) -> int:
+        """Dialogues the last step kept."""
+        return self.steps[-1].kept if self.steps else 0
+
+    @property
+    def dropped(self) -> int:
+        """Dialogues dropped by all steps."""
+        return sum(sum(step.drops.values()) for step in self.steps)
+
+    @property
+    def report(self) -> Path:
+        """The page about the run."""
+        return self.out / REPORT_PAGE
+
+    def examples(self) -> Iterator[Example]:
+        """Yield the dialogues the last step kept, labelled as the model was asked to write them."""
+        run = GenerationFolder(self.out)
+        for draft in run.drafts(run.last()):
+            yield from as_examples(draft, self.language)
+
+    def counts(self) -> dict[str, int]:
+        """Return the counts of the whole run, for its manifest."""
+        cost = sum(round(step.cost * MICRO) for step in self.steps)
+        return {"read": self.read, "kept": self.kept, "dropped": self.dropped, "cost_micros": cost}
+
+    def summary(self) -> Summary:
+        notes = [f"read {self.read:,} = kept {self.kept:,} + dropped {self.dropped:,}"]
+        if self.retried:
+            notes.append("retried: " + ", ".join(f"{k} {n:,}" for k, n in sorted(self.retried.items())))
+        unpriced = sum(step.unpriced_calls for step in self.steps)
+        notes.append(
+            f"spent ${self.spent:.4f}" + (f"; the price of {unpriced:,} calls is unknown" if unpriced else "")
+        )
+        if self.unsupported:
+            notes.append(f"not sent, because a server does not take them: {', '.join(self.unsupported)}")
+        if self.waiting:
+            notes.append(f"not run yet: {', '.join(self.waiting)}")
+        if self.report.is_file():
+            notes.append(f"report: {self.report}")
+        return Summary((_table(self.steps),), tuple(notes))
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "out": str(self.out),
+            "report": str(self.report),
+            **self.counts(),
+            "spent": round(self.spent, 6),
+            "retried": dict(self.retried),
+            "waiting": list(self.waiting),
+            "unsupported": list(self.unsupported),
+            "steps": [step.as_dict() for step in self.steps],
+        }
+
+    def __repr__(self) -> str:
+        return f"GenerationResult({str(self.out)!r}, {self.kept:,} of {self.read:,} dialogues kept)"
+
+
+def _table(steps: Sequence[StepResult]) -> Table:
+    rows = tuple((step.step, step.read, step.kept, _cost(step), _reasons(step)) for step in steps)
+    return Table(("step", "read", "kept", "US $", "dropped; noticed"), rows)
+
+
+def _cost(step: StepResult) -> str:
+    if step.unpriced_calls:
+        return "unknown"
+    return f"{step.cost:.4f}" if step.calls else "-"
+
+
+def _reasons(step: StepResult) -> str:
+    drops = ", ".join(f"{reason} {n:,}" for reason, n in sorted(step.drops.items())) or "-"
+    changes = ", ".join(f"{reason} {n:,}" for reason, n in sorted(step.changes.items()))
+    return f"{drops}; {changes}" if changes else drops

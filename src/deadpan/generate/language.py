@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,8 +17,8 @@ from deadpan.llm import Message, assistant, system, user
 from deadpan.registry import unknown
 from deadpan.storage import digest
 
-FOLDER = Path(__file__).with_name("prompts")
-PRESET = "preset.toml"
+_PROMPT_FOLDER = Path(__file__).with_name("prompts")
+_PRESET_FILE = "preset.toml"
 PROMPTS: Mapping[str, tuple[str, ...]] = {
     "situation": ("dialogue",),
     "dialogue": ("situation", "intimacy", "politeness_a", "politeness_b"),
@@ -180,13 +183,13 @@ class PromptPreset:
 
 def languages() -> list[str]:
     """Return the codes of the languages that come with deadpan."""
-    return sorted(folder.name for folder in FOLDER.iterdir() if (folder / "language.toml").is_file())
+    return sorted(folder.name for folder in _PROMPT_FOLDER.iterdir() if (folder / "language.toml").is_file())
 
 
 def presets() -> dict[str, PromptPreset]:
     """Return the other prompts that come with deadpan, by name."""
-    folders = sorted(folder for folder in FOLDER.iterdir() if (folder / PRESET).is_file())
-    return {folder.name: read_config(folder / PRESET, PromptPreset) for folder in folders}
+    folders = sorted(folder for folder in _PROMPT_FOLDER.iterdir() if (folder / _PRESET_FILE).is_file())
+    return {folder.name: read_config(folder / _PRESET_FILE, PromptPreset) for folder in folders}
 
 
 def load_language(code: str, folder: Path | None = None, preset: str = "") -> Language:
@@ -195,7 +198,7 @@ def load_language(code: str, folder: Path | None = None, preset: str = "") -> La
         if code not in languages():
             hint = "or give prompts = a folder of your own (deadpan generate prompts --help)"
             raise ConfigError(f"{unknown('language', code, languages())}; {hint}")
-        folder = FOLDER / code
+        folder = _PROMPT_FOLDER / code
     elif not (folder / "language.toml").is_file():
         raise ConfigError(
             f"{folder}: no language.toml in it: start from a copy, deadpan generate prompts --copy en"
@@ -216,7 +219,7 @@ def _preset_folder(code: str, name: str) -> Path:
         raise ConfigError(unknown("preset", name, known))
     if known[name].language != code:
         raise ConfigError(f'the preset {name} is for language = "{known[name].language}", not "{code}"')
-    return FOLDER / name
+    return _PROMPT_FOLDER / name
 
 
 def _file(name: str, folder: Path, preset: Path | None) -> Path:
@@ -231,10 +234,51 @@ def _prompt(path: Path, known: tuple[str, ...]) -> StepPrompt:
         raise ConfigError(f"{path}: ask has {{{strange[0]}}}: it may have {', '.join(known)}")
     for number, example in enumerate(prompt.examples, 1):
         for name in (*sorted(prompt.needs), "answer", *(["explanation"] if prompt.then else [])):
-            if not _said(example, name):
+            if not _has_value(example, name):
                 raise ConfigError(f"{path}: example {number} has no {name}")
     return prompt
 
 
-def _said(example: Mapping[str, Any], name: str) -> bool:
+def _has_value(example: Mapping[str, Any], name: str) -> bool:
     return bool(example.get(name, "").strip())
+
+
+LETTERS_SHARE = 0.6
+"""Smallest share of letters in the language's script; the rest may be brand names and the like."""
+WORDS_SHARE = 0.08
+"""Smallest share of common words: English prose has about 0.4, chat 0.15; German and French below 0.05."""
+FEW_WORDS = 8
+
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+
+
+def letters_share(text: str, letters: str) -> float | None:
+    """Return the share of a text's letters in a script, by their Unicode names; None without letters."""
+    letter_counts = {c: n for c, n in Counter(unicodedata.normalize("NFC", text)).items() if c.isalpha()}
+    if not letter_counts:
+        return None
+    script = letters.upper()
+    return sum(n for letter, n in letter_counts.items() if _is_of(letter, script)) / sum(
+        letter_counts.values()
+    )
+
+
+@lru_cache(20_000)  # a language's letters are few, and looking one up is slow
+def _is_of(letter: str, script: str) -> bool:
+    return unicodedata.name(letter, "").startswith(script)
+
+
+def matches_language(texts: Sequence[str], letters: str, common_words: Sequence[str] = ()) -> bool:
+    """Return whether every text has the script's letters, and all together the language's common words.
+
+    A text without letters ("...?!") passes, and so do texts of fewer than FEW_WORDS words.
+    """
+    for text in texts:
+        share = letters_share(text, letters)
+        if share is not None and share < LETTERS_SHARE:
+            return False
+    words = [word.lower().replace("’", "'") for text in texts for word in _WORD.findall(text)]
+    if not common_words or len(words) < FEW_WORDS:
+        return True
+    common = set(common_words)
+    return sum(word in common for word in words) / len(words) >= WORDS_SHARE

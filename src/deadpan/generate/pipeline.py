@@ -8,20 +8,16 @@ from typing import Any
 
 from deadpan.errors import ConfigError, DataError, ModelError
 from deadpan.fields import encode
-from deadpan.generate.checks.filters import run_filters
-from deadpan.generate.checks.politeness import named, open_judge, speaker_levels
-from deadpan.generate.checks.toxicity import chosen_checks
-from deadpan.generate.draft import Draft, Dropped
-from deadpan.generate.folder import GenerationFolder, StepWriter
+from deadpan.generate.candidates import CandidateWriter
+from deadpan.generate.dialogue import structured_messages, structured_settings
+from deadpan.generate.filters import chosen_checks, run_filters
+from deadpan.generate.folder import Draft, Dropped, GenerationFolder, StepWriter
 from deadpan.generate.language import CANDIDATE_PROMPTS, Language
-from deadpan.generate.people.review import apply_review, decisions
-from deadpan.generate.plan import GenerationPlan
-from deadpan.generate.steps.asked import ASKED
-from deadpan.generate.steps.candidates import CandidateWriter
-from deadpan.generate.steps.flow import in_order
-from deadpan.generate.steps.forms import structured_messages, structured_settings
-from deadpan.generate.steps.order import ASKING, PARTS, find_step, step_before
-from deadpan.generate.steps.source import fingerprint, source_drafts, source_files
+from deadpan.generate.people import apply_review, review_decisions
+from deadpan.generate.plan import ASKING_STEPS, DIALOGUE_QUESTIONS, GenerationPlan, find_step, step_before
+from deadpan.generate.politeness import level_names, open_judge, speaker_levels
+from deadpan.generate.questions import ASKED_STEPS, in_order
+from deadpan.generate.source import source_drafts, source_files, sources_digest
 from deadpan.journal import Journal
 from deadpan.llm import CALL_FAILED, Client, Outcome
 from deadpan.llm import ask as ask_model
@@ -61,7 +57,7 @@ class Pipeline:
         before = step_before(name)
         if before and self.run.manifest(before) is None:
             raise DataError(f"{self.run.step(before)}: incomplete: run deadpan generate {before} first")
-        if name in ASKING:
+        if name in ASKING_STEPS:
             self._ask_each(name)
         else:
             work: dict[str, Callable[[], object]] = {
@@ -77,17 +73,17 @@ class Pipeline:
         plan = self.plan
         if name == "source":
             return {
-                "files": fingerprint(source_files(plan, self.language)),
+                "files": sources_digest(source_files(plan, self.language)),
                 "form": plan.source.form,
                 "columns": dict(plan.source.columns),
                 "max_turns": plan.source.max_turns,
                 "sample": plan.source.sample,
                 "limit": self.limit,
             }
-        if name in ASKING:
+        if name in ASKING_STEPS:
             return self._asking_config(name)
         if name == "review":
-            return {"decisions": dict(sorted(decisions(self.run).items()))}
+            return {"decisions": dict(sorted(review_decisions(self.run).items()))}
         prompts = {"language": self.language.code, "prompts": self.language.fingerprint(["dialogue"])}
         if name == "politeness":
             return {**prompts, **encode(plan.politeness)}
@@ -109,7 +105,9 @@ class Pipeline:
         if name == "dialogue":
             config |= {name: getattr(self.plan, name) for name in ("candidates", "structured", "scene")}
         if several:
-            config["sampling"] = {part: self.plan.part_settings(part).sampling() for part in (*PARTS, "mood")}
+            config["sampling"] = {
+                part: self.plan.part_settings(part).sampling() for part in (*DIALOGUE_QUESTIONS, "mood")
+            }
         return config
 
     def _is_asked(self, name: str) -> bool:
@@ -135,7 +133,7 @@ class Pipeline:
         with self._writer("politeness") as out:
             count = self._counter("politeness")
             for draft in self.run.drafts("situation"):
-                levels = named(speaker_levels(draft.source, judge), self.language) if judge else {}
+                levels = level_names(speaker_levels(draft.source, judge), self.language) if judge else {}
                 out.keep(replace(draft, politeness=levels))
                 count()
 
@@ -145,7 +143,7 @@ class Pipeline:
 
     def _ask_each(self, name: str) -> None:
         """Ask about every draft, several at a time, and write the results in the order of the drafts."""
-        step, settings = ASKED[name], self.plan.settings(name)
+        step, settings = ASKED_STEPS[name], self.plan.settings(name)
         workers = 1 if settings.embedded else settings.concurrency
         writer = CandidateWriter(self.plan, self.language, self.client)
         several = name == "dialogue" and self.plan.candidates > 1

@@ -1,27 +1,113 @@
-"""plan.toml: the source dialogues, the model, its sampling per step, and the checks."""
+"""plan.toml: the steps of a run in order, the source dialogues, the model and its sampling, the checks."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+import shutil
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from deadpan.config import read_config
 from deadpan.errors import ConfigError
-from deadpan.generate.language import Language, load_language
-from deadpan.generate.sizes import model_size
-from deadpan.generate.steps.order import ASKING, NAMES, PARTS, RATING, find_step
-from deadpan.llm import LLMSettings, default_model
+from deadpan.generate.language import Language, languages, load_language, presets
+from deadpan.llm import EMBEDDED_PREFIX, LLMSettings, default_model
+from deadpan.page.summary import Summary
+from deadpan.page.table import Table
 from deadpan.registry import unknown
+from deadpan.results import Result
+from deadpan.storage import write_text
 
-EXAMPLES = "examples"
-TRIES = 3
-CANDIDATES = 4
+
+@dataclass(frozen=True, slots=True)
+class GenerationStep:
+    """A step by name. One with a `prompt` asks the model, with this sampling unless the plan changes it.
+
+    `small` is the sampling of small models: at the published temperatures they lose the thread, and one that
+    has not stopped after so many tokens never will.
+    """
+
+    name: str
+    about: str
+    prompt: str = ""
+    sampling: Mapping[str, Any] = field(default_factory=dict)
+    small: Mapping[str, Any] = field(default_factory=dict)
+
+
+GENERATION_STEPS: tuple[GenerationStep, ...] = (
+    GenerationStep("source", "Read source dialogues: two speakers, a window of a few turns."),
+    GenerationStep(
+        "situation",
+        "Ask for the theme and summary of each source dialogue.",
+        prompt="situation",
+        sampling={"temperature": 1.0, "top_p": 1.0, "max_tokens": 1000},
+        small={"temperature": 0.3, "top_p": 0.9, "max_tokens": 60},
+    ),
+    GenerationStep(
+        "politeness", "Find each speaker's level of politeness (Korean; other languages pass through)."
+    ),
+    GenerationStep(
+        "dialogue",
+        "Ask for a new dialogue with a sarcastic response and its explanation.",
+        prompt="dialogue",
+        sampling={"temperature": 1.1, "top_p": 0.8, "frequency_penalty": 0.2, "max_tokens": 3000},
+        small={"temperature": 0.7, "top_p": 0.9, "max_tokens": 320},
+    ),
+    GenerationStep(
+        "filter", "Drop dialogues that are toxic, in the wrong language, inconsistently polite, or copies."
+    ),
+    GenerationStep(
+        "abnormal",
+        "Ask whether each dialogue makes sense; suspects wait for review.",
+        prompt="abnormal",
+        sampling={"temperature": 0.0, "max_tokens": 200},
+        small={"temperature": 0.0, "max_tokens": 40},
+    ),
+    GenerationStep("review", "Confirm or clear, by a person, what the model found abnormal."),
+    GenerationStep(
+        "contrast",
+        "Ask for a sincere response that shares words with the sarcastic one.",
+        prompt="sincere",
+        sampling={"temperature": 0.7, "max_tokens": 300},
+        small={"temperature": 0.7, "top_p": 0.9, "max_tokens": 60},
+    ),
+)
+"""The sampling of situation and dialogue is KoCoSa's (appendix A.1); the rest is ours."""
+
+DIALOGUE_QUESTIONS: Mapping[str, Mapping[str, Any]] = {
+    "scene": {"temperature": 0.7, "top_p": 0.9, "max_tokens": 200},
+    "response": {"temperature": 0.9, "top_p": 0.95, "max_tokens": 60},
+    "explanation": {"temperature": 0.3, "top_p": 0.9, "max_tokens": 90},
+}
+"""Questions of the dialogue step where it asks for several candidates, and their sampling."""
+_RATING: Mapping[str, Any] = {"temperature": 0.0, "top_p": None, "max_tokens": 8}
+"""Sampling of the back-check, whatever the plan says."""
+
+STEP_NAMES = tuple(step.name for step in GENERATION_STEPS)
+ASKING_STEPS = tuple(step.name for step in GENERATION_STEPS if step.prompt)
+STEPS_WITH_DIALOGUES = STEP_NAMES[STEP_NAMES.index("dialogue") :]
+"""The steps whose output holds new dialogues."""
+
+
+def find_step(name: str) -> GenerationStep:
+    """Return a step by name."""
+    return GENERATION_STEPS[STEP_NAMES.index(name)]
+
+
+def step_before(name: str) -> str:
+    """Return the name of the step whose output a step reads; empty for the first."""
+    place = STEP_NAMES.index(name)
+    return STEP_NAMES[place - 1] if place else ""
+
+
+EXAMPLE_SOURCES = "examples"
+_TRIES = 3
+_CANDIDATES = 4
 """Responses that a small model writes per dialogue; a large one writes one, as published."""
-MOST_CANDIDATES = 20
-STRUCTURED = ("auto", "off", "json")
-SCENES = ("new", "source")
+_MAX_CANDIDATES = 20
+_STRUCTURED = ("auto", "off", "json")
+_SCENES = ("new", "source")
 _NOT_SAMPLING = ("tries", "candidates", "structured", "scene")
 _FOR_ALL_STEPS = ("concurrency", "max_cost")
 
@@ -30,7 +116,7 @@ _FOR_ALL_STEPS = ("concurrency", "max_cost")
 class SourcePlan:
     """The source dialogues. `columns` renames those of a CSV: {text = "message"}."""
 
-    path: tuple[str, ...] | str = EXAMPLES
+    path: tuple[str, ...] | str = EXAMPLE_SOURCES
     form: Literal["auto", "nikl", "jsonl", "kocosa", "csv"] = "auto"
     max_turns: int = 6
     sample: int = 0
@@ -120,11 +206,11 @@ class GenerationPlan:
     def __post_init__(self) -> None:
         if self.give_up_after < 1:
             raise ConfigError(f"give_up_after needs 1 or more, got {self.give_up_after}")
-        for name in ASKING:
+        for name in ASKING_STEPS:
             table = getattr(self, name)
             if wrong := [key for key in _FOR_ALL_STEPS if key in table]:
                 raise ConfigError(f"{name}.{wrong[0]}: it is for all steps, write it under [model]")
-            tries = table.get("tries", TRIES)
+            tries = table.get("tries", _TRIES)
             if not isinstance(tries, int) or isinstance(tries, bool) or tries < 1:
                 raise ConfigError(f"{name}.tries needs a whole number of 1 or more, got {tries!r}")
             for key in ("candidates", "structured", "scene"):
@@ -132,15 +218,15 @@ class GenerationPlan:
                     raise ConfigError(f"{name}.{key}: it is for the dialogue, write it under [dialogue]")
             self.settings(name)
         wanted = self.dialogue.get("candidates", 0)
-        if not isinstance(wanted, int) or isinstance(wanted, bool) or not 0 <= wanted <= MOST_CANDIDATES:
+        if not isinstance(wanted, int) or isinstance(wanted, bool) or not 0 <= wanted <= _MAX_CANDIDATES:
             raise ConfigError(
-                f"dialogue.candidates needs a whole number from 1 to {MOST_CANDIDATES}, or 0 for the "
+                f"dialogue.candidates needs a whole number from 1 to {_MAX_CANDIDATES}, or 0 for the "
                 f"default, got {wanted!r}"
             )
-        if self.structured not in STRUCTURED:
-            raise ConfigError(unknown("dialogue.structured", self.structured, STRUCTURED))
-        if self.scene not in SCENES:
-            raise ConfigError(unknown("dialogue.scene", self.scene, SCENES))
+        if self.structured not in _STRUCTURED:
+            raise ConfigError(unknown("dialogue.structured", self.structured, _STRUCTURED))
+        if self.scene not in _SCENES:
+            raise ConfigError(unknown("dialogue.scene", self.scene, _SCENES))
         if self.scene == "source" and self.candidates < 2:
             raise ConfigError('dialogue.scene = "source" needs candidates = 2 or more')
 
@@ -148,7 +234,7 @@ class GenerationPlan:
     def candidates(self) -> int:
         """Return how many responses are written per dialogue."""
         small = model_size(self.settings("dialogue").model) == "small"
-        return int(self.dialogue.get("candidates", 0)) or (CANDIDATES if small and not self.preset else 1)
+        return int(self.dialogue.get("candidates", 0)) or (_CANDIDATES if small and not self.preset else 1)
 
     @property
     def structured(self) -> str:
@@ -162,7 +248,7 @@ class GenerationPlan:
 
     def tries(self, step: str) -> int:
         """Return how many times a step asks before it drops a dialogue."""
-        return int(getattr(self, step).get("tries", TRIES))
+        return int(getattr(self, step).get("tries", _TRIES))
 
     def settings(self, step: str) -> LLMSettings:
         """Return how a step calls its model; its sampling depends on the size of the model."""
@@ -172,8 +258,8 @@ class GenerationPlan:
 
     def part_settings(self, part: str) -> LLMSettings:
         """Return how one question of the dialogue step calls the model; a back-check is never random."""
-        chosen = self._settings("dialogue", PARTS.get(part, RATING))
-        return chosen if part in PARTS else chosen.changed(**RATING)
+        chosen = self._settings("dialogue", DIALOGUE_QUESTIONS.get(part, _RATING))
+        return chosen if part in DIALOGUE_QUESTIONS else chosen.changed(**_RATING)
 
     def _own(self, step: str) -> dict[str, Any]:
         own = {key: value for key, value in getattr(self, step).items() if key not in _NOT_SAMPLING}
@@ -189,27 +275,27 @@ class GenerationPlan:
     @property
     def steps(self) -> list[str]:
         """The names of this plan's steps, in order."""
-        return [name for name in NAMES if name != "contrast" or self.with_contrast]
+        return [name for name in STEP_NAMES if name != "contrast" or self.with_contrast]
 
     @property
     def asking(self) -> tuple[str, ...]:
         """The steps of this plan that call a model."""
         asked = {"abnormal": self.filter.abnormal, "contrast": self.with_contrast}
-        return tuple(name for name in ASKING if asked.get(name, True))
+        return tuple(name for name in ASKING_STEPS if asked.get(name, True))
 
     def open_language(self) -> Language:
         """Read the prompts and words of the plan's language."""
         return load_language(self.language, self.prompts, self.preset)
 
 
-def read_plan(path: Path) -> GenerationPlan:
+def _read_plan(path: Path) -> GenerationPlan:
     """Read a plan; its paths are relative to the folder it is in."""
     plan = read_config(path, GenerationPlan)
     base = path.resolve().parent
     if not plan.source.paths or not all(name.strip() for name in plan.source.paths):
-        raise ConfigError(f'{path}: source.path is empty: name a file or a folder, or "{EXAMPLES}"')
+        raise ConfigError(f'{path}: source.path is empty: name a file or a folder, or "{EXAMPLE_SOURCES}"')
     paths = tuple(
-        name if name == EXAMPLES else str(base / Path(name).expanduser()) for name in plan.source.paths
+        name if name == EXAMPLE_SOURCES else str(base / Path(name).expanduser()) for name in plan.source.paths
     )
     return replace(
         plan,
@@ -221,5 +307,140 @@ def read_plan(path: Path) -> GenerationPlan:
 
 def open_plan(plan: GenerationPlan | Path | str, out: Path | str | None = None) -> GenerationPlan:
     """Return a plan, read from its file if need be, with its run folder changed to `out` if that is given."""
-    opened = plan if isinstance(plan, GenerationPlan) else read_plan(Path(plan))
+    opened = plan if isinstance(plan, GenerationPlan) else _read_plan(Path(plan))
     return opened if out is None else replace(opened, out=Path(out))
+
+
+Size = Literal["small", "large"]
+
+_SMALL = 14.0
+"""Billions of parameters up to which a model counts as small."""
+_PARAMETERS = re.compile(r"(?<![\w.])(?:\d+x)?(\d+(?:\.\d+)?)([bm])(?![a-z])", re.IGNORECASE)
+
+
+def model_size(model: str) -> Size:
+    """Return the size of a model by the parameters in its name (`llama3.2:3b`); large where it has none."""
+    found = _PARAMETERS.findall(model)
+    if not found:
+        return "large"
+    number, unit = found[-1]
+    billions = float(number) / (1 if unit in "bB" else 1000)
+    return "small" if billions <= _SMALL else "large"
+
+
+_PLAN = """\
+# A plan for deadpan generate. Paths are relative to this file. Keys that are absent have their default.
+language = "{language}"
+out = "{out}"
+seed = 0{preset}
+# prompts = "mine"               # your own prompts: deadpan generate prompts --copy {language} --out mine
+with_contrast = {contrast}            # also a sincere response that shares the words of the sarcastic one
+
+[source]
+path = {source}                # "examples", or files and folders: NIKL JSON, JSON lines, KoCoSa, CSV
+max_turns = 6
+
+[model]                          # used by every step that asks
+model = "{model}"
+{endpoint}
+# [dialogue]                     # a step may have its own model and sampling
+# model = "gpt-4o"
+# tries = 3
+# candidates = 4                 # responses per dialogue, chosen by a back-check; small models: 4, others: 1
+# structured = "json"            # enforce the form by a JSON schema; the embedded model has a grammar
+
+[filter]
+abnormal = true                  # ask the model whether a dialogue makes sense; a person confirms it
+
+[release]
+title = ""
+licence = "not stated"
+"""
+
+_ENDPOINT = """\
+base_url = "{url}"               # any OpenAI-compatible server; empty: the SDK's own
+key_env = "OPENAI_API_KEY"       # the environment variable with the key; "" for a server that needs none
+concurrency = 8
+# max_cost = 5.0                 # US dollars
+# price = [2.5, 10.0]            # US dollars per million tokens in and out, for a model without a known price
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanFile(Result):
+    """A plan that was written."""
+
+    path: Path
+
+    def summary(self) -> Summary:
+        return Summary(notes=(f"{self.path}: edit it, then run: deadpan generate run {self.path}",))
+
+    def as_dict(self) -> dict[str, object]:
+        return {"plan": str(self.path)}
+
+
+def write_plan(
+    path: Path | str,
+    sources: Sequence[str] = (EXAMPLE_SOURCES,),
+    *,
+    language: str = "en",
+    model: str = "",
+    base_url: str = "",
+    with_contrast: bool = False,
+    preset: str = "",
+) -> PlanFile:
+    """Write a plan to start from; a file that exists is not overwritten."""
+    path = Path(path)
+    if path.exists():
+        raise ConfigError(f"{path}: exists already; choose another name")
+    if preset:
+        language = presets()[preset].language if preset in presets() else language
+    if language in languages():
+        load_language(language, preset=preset)
+    model = model or default_model()
+    names = [f'"{name}"' for name in sources or (EXAMPLE_SOURCES,)]
+    text = _PLAN.format(
+        language=language,
+        source=names[0] if len(names) == 1 else f"[{', '.join(names)}]",
+        model=model,
+        endpoint="" if model.startswith(EMBEDDED_PREFIX) else _ENDPOINT.format(url=base_url),
+        out=path.stem,
+        contrast=str(with_contrast).lower(),
+        preset=f'\npreset = "{preset}"' if preset else "",
+    )
+    write_text(path, text)
+    return PlanFile(path)
+
+
+@dataclass(frozen=True, slots=True)
+class PromptFolders(Result):
+    """The languages with prompts: (code, name, folder) of each, and the copy that was made, if any."""
+
+    languages: tuple[tuple[str, str, Path], ...]
+    copy: Path | None = None
+    presets: tuple[tuple[str, str], ...] = ()
+    """Other prompts by name, and what they are."""
+
+    def summary(self) -> Summary:
+        rows = tuple((code, name, str(folder)) for code, name, folder in self.languages)
+        notes = () if self.copy is None else (
+            f'copied to {self.copy}: change it, then write prompts = "{self.copy}" in the plan',
+        )  # fmt: skip
+        shown = Table(("language", "name", "folder"), rows)
+        return Summary((shown, Table(("preset", "what it is"), self.presets)), notes)
+
+    def as_dict(self) -> dict[str, object]:
+        return {code: {"name": name, "folder": str(folder)} for code, name, folder in self.languages}
+
+
+def list_prompts(copy: str = "", out: Path | str | None = None) -> PromptFolders:
+    """Return the languages deadpan has prompts for; with `copy`, copy that language's folder to `out`."""
+    loaded = [load_language(code) for code in languages()]
+    target = None
+    if copy:
+        target = None if out is None else Path(out)
+        if target is None or target.exists():
+            raise ConfigError(f"--out {target or ''}: name a folder that does not exist yet")
+        shutil.copytree(load_language(copy).folder, target)
+    found = tuple((name, preset.about) for name, preset in presets().items())
+    return PromptFolders(tuple((one.code, one.facts.name, one.folder) for one in loaded), target, found)

@@ -12,12 +12,11 @@ from deadpan.cards import DataFacts, write_dataset_folder
 from deadpan.draws import draw
 from deadpan.drops import Tally
 from deadpan.errors import DataError
-from deadpan.generate.draft import SPEAKERS, as_examples
-from deadpan.generate.folder import GenerationFolder
+from deadpan.generate.folder import SPEAKERS, GenerationFolder, as_examples
 from deadpan.generate.language import Language
-from deadpan.generate.people import annotate
+from deadpan.generate.people import PEOPLE_EXAMPLES, PEOPLE_FOLDER
 from deadpan.generate.plan import GenerationPlan, open_plan
-from deadpan.generate.statistics import DialogueStatistics, dialogue_statistics
+from deadpan.generate.tables import DialogueStatistics, dialogue_statistics
 from deadpan.page.summary import Summary
 from deadpan.records import Example, Turn
 from deadpan.results import Result
@@ -114,7 +113,7 @@ def write_release(
 
 def _judged_examples(run: GenerationFolder) -> tuple[list[Example], Tally]:
     """Return the examples made from people's answers, with the construction table's drops and changes."""
-    people = run.root / annotate.FOLDER
+    people = run.root / PEOPLE_FOLDER
     if not manifest_path(people).is_file():
         raise DataError(
             f"{run.root}: not judged by people yet: deadpan generate people PLAN --export FOLDER, "
@@ -122,7 +121,7 @@ def _judged_examples(run: GenerationFolder) -> tuple[list[Example], Tally]:
         )
     manifest = read_manifest(people)
     tally = Tally(Counter(manifest.drops), Counter(manifest.changes))
-    return list(read_records(people / annotate.EXAMPLES, Example)), tally
+    return list(read_records(people / PEOPLE_EXAMPLES, Example)), tally
 
 
 def _label_origin(counted: DialogueStatistics) -> tuple[str, str]:

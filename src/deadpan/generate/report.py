@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 
 from deadpan.draws import sample
+from deadpan.duplicates import identity
 from deadpan.errors import ConfigError
-from deadpan.generate.checks.backcheck import FOLDER as BACKCHECK
-from deadpan.generate.diversity import Diversity, diversity
-from deadpan.generate.draft import Draft, Dropped, as_examples
-from deadpan.generate.folder import MICRO, GenerationFolder
+from deadpan.generate.backcheck import BACKCHECK_FOLDER
+from deadpan.generate.folder import MICRO, REPORT_PAGE, Draft, Dropped, GenerationFolder, as_examples
 from deadpan.generate.plan import GenerationPlan, open_plan
-from deadpan.generate.results import REPORT
+from deadpan.near_pairs import shingles
 from deadpan.page import Page
 from deadpan.page.summary import Summary
 from deadpan.records import Turn
 from deadpan.results import Result
 from deadpan.stats import wilson
 from deadpan.storage import Manifest, manifest_path, read_manifest
+from deadpan.text import fold
 
-SAMPLES, TOPICS, OPENINGS = 5, 12, 5
-REQUESTED_WORDS = (10, 15)
-CLIP = 400
+_SAMPLES, _TOPICS, _OPENINGS = 5, 12, 5
+_REQUESTED_WORDS = (10, 15)
+_CLIP = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ def write_report(
 ) -> GenerationReport:
     """Write the page about a run; `run` is its folder if that is not the plan's."""
     plan = open_plan(plan, run)
-    target = path or plan.out / REPORT
+    target = path or plan.out / REPORT_PAGE
     if target.is_dir():
         raise ConfigError(
             f"{target}: is a folder: --out names the page to write, --run the folder of the run"
@@ -76,7 +77,7 @@ def write_sections(page: Page, plan: GenerationPlan) -> None:
     kept = steps[last].counts["kept"]
     _funnel(page, steps)
     _retries(page, steps)
-    drafts = sample(run.drafts(last), SAMPLES, seed=plan.seed, key=lambda draft: draft.id)
+    drafts = sample(run.drafts(last), _SAMPLES, seed=plan.seed, key=lambda draft: draft.id)
     _samples(page, plan, drafts, kept)
     _dropped_samples(page, run, steps)
     _cost(page, steps)
@@ -219,7 +220,7 @@ def _diversity(page: Page, measured: Diversity) -> None:
         (f"distinct sequences of {size} words in responses", share)
         for size, share in measured.distinct.items()
     ]
-    low, high = REQUESTED_WORDS
+    low, high = _REQUESTED_WORDS
     within = sum(n for words, n in measured.response_words.items() if low <= words <= high)
     rows += [
         ("similarity of two dialogues, mean (0 to 1)", measured.similarity),
@@ -228,10 +229,10 @@ def _diversity(page: Page, measured: Diversity) -> None:
         (f"responses of {low} to {high} words, share", within / measured.n),
     ]
     page.table(("measure", f"value, n = {measured.n:,}"), rows)
-    common = [(words, n) for words, n in measured.openings.most_common(OPENINGS) if n > 1]
+    common = [(words, n) for words, n in measured.openings.most_common(_OPENINGS) if n > 1]
     if common:
         page.table(("response begins", "times"), common, caption="The commonest openings")
-    top = dict(measured.topics.most_common(TOPICS))
+    top = dict(measured.topics.most_common(_TOPICS))
     if rest := measured.topics.total() - sum(top.values()):
         top["others"] = rest
     name = next(iter(top))
@@ -241,7 +242,7 @@ def _diversity(page: Page, measured: Diversity) -> None:
 
 
 def _backcheck(page: Page, run: GenerationFolder) -> None:
-    folder = run.root / BACKCHECK
+    folder = run.root / BACKCHECK_FOLDER
     if not folder.is_dir() or not manifest_path(folder).is_file():
         return
     manifest = read_manifest(folder)
@@ -253,7 +254,7 @@ def _backcheck(page: Page, run: GenerationFolder) -> None:
         ("context", "correct with the context"),
     )
     page.table(("finding", "share"), [(words, wilson(manifest.counts[key], n)) for key, words in names])
-    page.note(f"The detector: {manifest.config['detector']}. Item by item in {BACKCHECK}/items.jsonl.")
+    page.note(f"The detector: {manifest.config['detector']}. Item by item in {BACKCHECK_FOLDER}/items.jsonl.")
 
 
 def _inline(turns: Sequence[Turn]) -> str:
@@ -261,4 +262,58 @@ def _inline(turns: Sequence[Turn]) -> str:
 
 
 def _clip(text: str) -> str:
-    return text if len(text) <= CLIP else f"{text[:CLIP]}…"
+    return text if len(text) <= _CLIP else f"{text[:_CLIP]}…"
+
+
+_MEASURED = 2_000
+_COMPARED = 300
+"""Dialogues compared with each other: 45,000 pairs give the mean similarity to two digits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diversity:
+    """`distinct`: the share of distinct word sequences in responses; `similarity`: the mean Jaccard of pairs.
+
+    Both are measured on a sample of fixed size, because they depend on it: runs of any size can be compared.
+    """
+
+    n: int
+    distinct: dict[int, float]
+    similarity: float
+    closest: float
+    topics: Counter[str]
+    themes: Counter[str]
+    openings: Counter[str]
+    response_words: Counter[int]
+
+
+def diversity(drafts: Callable[[], Iterable[Draft]], seed: int) -> Diversity:
+    """Measure topics and lengths on all drafts, the rest on a sample. `drafts` may be called repeatedly."""
+    topics, themes = Counter[str](), Counter[str]()
+    lengths: Counter[int] = Counter()
+    for draft in drafts():
+        topics[draft.topic or "not said"] += 1
+        themes[draft.theme] += 1
+        lengths[len(_words(draft))] += 1
+    chosen = sample(drafts(), _MEASURED, seed=seed, key=lambda draft: draft.id)
+    grams: dict[int, Counter[tuple[str, ...]]] = {size: Counter() for size in (1, 2, 3)}
+    openings: Counter[str] = Counter()
+    for draft in chosen:
+        words = _words(draft)
+        openings[" ".join(words[:2])] += 1
+        for size, counted in grams.items():
+            counted.update(zip(*(words[at:] for at in range(size)), strict=False))
+    similarity, closest = _similarity([draft.text for draft in chosen[:_COMPARED]])
+    distinct = {size: len(counted) / max(1, counted.total()) for size, counted in grams.items()}
+    return Diversity(topics.total(), distinct, similarity, closest, topics, themes, openings, lengths)
+
+
+def _words(draft: Draft) -> list[str]:
+    return fold(draft.response.text).split() if draft.response else []
+
+
+def _similarity(texts: Sequence[str]) -> tuple[float, float]:
+    """Return the mean and the largest Jaccard similarity over all pairs."""
+    sets = [shingles(identity(text)) for text in texts]
+    scores = [len(a & b) / len(a | b) for a, b in combinations(sets, 2) if a or b]
+    return (sum(scores) / len(scores), max(scores)) if scores else (0.0, 0.0)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from deadpan.fields import encode
 from deadpan.formats.study_items import AWKWARD, CASUAL, CRITICISM, MISFORMATTED
-from deadpan.generate.draft import Dropped, as_examples
-from deadpan.generate.folder import GenerationFolder
-from deadpan.generate.people import annotate
+from deadpan.generate.folder import Dropped, GenerationFolder, as_examples
+from deadpan.generate.people import PEOPLE_DROPPED, PEOPLE_EXAMPLES, PEOPLE_FOLDER
 from deadpan.generate.plan import GenerationPlan, open_plan
-from deadpan.generate.statistics import DialogueStatistics, dialogue_statistics
 from deadpan.page.summary import Summary
 from deadpan.page.table import Table
 from deadpan.records import Example
@@ -23,9 +22,10 @@ from deadpan.storage import manifest_path, read_manifest, read_records, write_te
 if TYPE_CHECKING:
     from deadpan.figures import Figure
 
-MISC, MISC_BELOW = "Misc.", 0.05
+
+_MISC, _MISC_BELOW = "Misc.", 0.05
 """Topics below this share are one bar, as in the published figure."""
-PUBLISHED = {
+_PUBLISHED = {
     "dialogues": "12,824",
     "sarcastic": "7,608 (59.3 %)",
     "not sarcastic": "5,216 (40.7 %)",
@@ -37,7 +37,7 @@ PUBLISHED = {
     "tokens per explanation": "18.9",
 }
 """KoCoSa's Table 4."""
-FORM = frozenset(
+_FORM_ERRORS = frozenset(
     {
         "no_dialogue", "two_dialogues", "missing_explanation", "missing_response", "missing_speaker",
         "extra_text", "third_speaker", "wrong_language", "too_many_turns", "cut_off", "one_speaker",
@@ -101,7 +101,7 @@ class DialogueTables(Result):
             f"{counted.tokens_per_utterance:.1f}",
             f"{counted.tokens_per_explanation:.1f}",
         )
-        rows = tuple((name, own, PUBLISHED[name]) for name, own in zip(PUBLISHED, values, strict=True))
+        rows = tuple((name, own, _PUBLISHED[name]) for name, own in zip(_PUBLISHED, values, strict=True))
         return Table(("Table 4: statistics", "this run", "KoCoSa, published"), rows)
 
     def _abnormal(self) -> Table:
@@ -142,11 +142,11 @@ def dialogue_tables(
     plan = open_plan(plan, run)
     folder = GenerationFolder(plan.out)
     steps, last = folder.manifests(), folder.last()
-    people = folder.root / annotate.FOLDER
+    people = folder.root / PEOPLE_FOLDER
     judged = manifest_path(people).is_file()
     language = plan.open_language()
     if judged:
-        examples = list(read_records(people / annotate.EXAMPLES, Example))
+        examples = list(read_records(people / PEOPLE_EXAMPLES, Example))
         manifest = read_manifest(people)
         abnormal = _kinds(people)
         changes = {
@@ -157,7 +157,7 @@ def dialogue_tables(
     else:
         examples = [e for draft in folder.drafts(last) for e in as_examples(draft, language.code)]
         abnormal, changes = {}, {}
-    forms = sum(n for reason, n in steps["dialogue"].drops.items() if reason in FORM)
+    forms = sum(n for reason, n in steps["dialogue"].drops.items() if reason in _FORM_ERRORS)
     counted = dialogue_statistics(examples)
     tables = DialogueTables(
         plan.release.title or f"deadpan generate, {plan.out.name}",
@@ -178,18 +178,97 @@ def dialogue_tables(
 def grouped_topics(topics: Mapping[str, int]) -> dict[str, int]:
     """Return topics by number; those below 5 % are one, at the end."""
     total = sum(topics.values())
-    shown = {topic: n for topic, n in topics.items() if n >= MISC_BELOW * total}
+    shown = {topic: n for topic, n in topics.items() if n >= _MISC_BELOW * total}
     rest = total - sum(shown.values())
-    return {**shown, MISC: rest} if rest else shown
+    return {**shown, _MISC: rest} if rest else shown
 
 
 def _kinds(people: Path) -> dict[str, int]:
     """Return the kinds of abnormal dialogues: deleted ones, and ones that lost their response."""
     kinds: Counter[str] = Counter()
-    for dropped in read_records(people / annotate.DROPPED, Dropped):
+    for dropped in read_records(people / PEOPLE_DROPPED, Dropped):
         if dropped.reason == "context_abnormal":
             kinds[dropped.detail or "kind not said"] += 1
     for key, n in read_manifest(people).changes.items():
         if key.startswith("response_abnormal."):
             kinds[key.removeprefix("response_abnormal.")] += n
     return dict(kinds)
+
+
+_TOPICS_SHOWN = 8
+
+
+@dataclass(frozen=True, slots=True)
+class DialogueStatistics(Result):
+    """Counts and means. Tokens are words between spaces, so that anyone can count them again.
+
+    `judged` dialogues have a label given by people; the others have the one the model was asked for.
+    """
+
+    dialogues: int
+    sarcastic: int
+    sincere: int
+    judged: int
+    turns_mean: float
+    turns_least: int
+    turns_most: int
+    tokens_per_dialogue: float
+    tokens_per_utterance: float
+    tokens_per_explanation: float
+    explained: int
+    topics: Mapping[str, int]
+    changes: Mapping[str, int]
+    drops: Mapping[str, int]
+
+    def summary(self) -> Summary:
+        share = 100 * self.sarcastic / self.dialogues if self.dialogues else 0.0
+        rows: tuple[tuple[str, str | int], ...] = (
+            ("dialogues", self.dialogues),
+            ("sarcastic", f"{self.sarcastic:,} ({share:.1f} %)"),
+            ("sincere", f"{self.sincere:,} ({100 - share:.1f} %)" if self.dialogues else "0"),
+            ("judged by people", self.judged),
+            ("turns per dialogue, mean", f"{self.turns_mean:.1f}"),
+            ("turns per dialogue, range", f"{self.turns_least} to {self.turns_most}"),
+            ("tokens per dialogue", f"{self.tokens_per_dialogue:.1f}"),
+            ("tokens per utterance", f"{self.tokens_per_utterance:.1f}"),
+            ("tokens per explanation", f"{self.tokens_per_explanation:.1f}"),
+            ("with an explanation", self.explained),
+        )
+        topics = ", ".join(f"{topic} {n:,}" for topic, n in list(self.topics.items())[:_TOPICS_SHOWN])
+        return Summary((Table(("statistic", "value"), rows),), (f"topics: {topics}",))
+
+    def as_dict(self) -> dict[str, object]:
+        return dict(encode(self))
+
+
+def dialogue_statistics(
+    examples: Sequence[Example],
+    changes: Mapping[str, int] | None = None,
+    drops: Mapping[str, int] | None = None,
+) -> DialogueStatistics:
+    """Count a data set. `changes` and `drops` are those of the construction table."""
+    turns = [len(example.context) + 1 for example in examples]
+    words = [
+        [len(turn.text.split()) for turn in (*example.context, example.response)] for example in examples
+    ]
+    explained = [len(example.explanation.split()) for example in examples if example.explanation]
+    return DialogueStatistics(
+        dialogues=len(examples),
+        sarcastic=sum(example.label is True for example in examples),
+        sincere=sum(example.label is False for example in examples),
+        judged=sum(example.label_kind != "generated" for example in examples),
+        turns_mean=_mean(turns),
+        turns_least=min(turns, default=0),
+        turns_most=max(turns, default=0),
+        tokens_per_dialogue=_mean([sum(lengths) for lengths in words]),
+        tokens_per_utterance=_mean([n for lengths in words for n in lengths]),
+        tokens_per_explanation=_mean(explained),
+        explained=len(explained),
+        topics=dict(Counter(str(e.meta.get("topic") or "not said") for e in examples).most_common()),
+        changes=dict(sorted((changes or {}).items())),
+        drops=dict(sorted((drops or {}).items())),
+    )
+
+
+def _mean(numbers: Sequence[int]) -> float:
+    return sum(numbers) / len(numbers) if numbers else 0.0

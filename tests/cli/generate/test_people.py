@@ -8,8 +8,8 @@ import pytest
 
 from deadpan.formats.export import write_export
 from deadpan.formats.study import read_study
-from deadpan.generate.draft import Draft
-from deadpan.generate.people.construction import Rewrite
+from deadpan.generate.folder import Draft
+from deadpan.generate.people import Rewrite
 from deadpan.records import Example, Judgment, Turn
 from deadpan.storage import read_json, read_manifest, read_records, write_records
 

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from deadpan.generate.draft import Draft
-from deadpan.generate.folder import GenerationFolder
+from deadpan.generate.folder import Draft, GenerationFolder
 from deadpan.journal import Journal
 from deadpan.llm.retries import Backoff
 from deadpan.storage import read_records

@@ -73,7 +73,7 @@ def test_the_owner_decides_on_the_command_line(deadpan, site, items):
 def test_the_rounds_answers_are_in_the_export(site, items, tmp_path):
     """In a file of their own: agreement is measured without them, and the dialogues come back judged."""
     from deadpan.formats.export import read_export
-    from deadpan.generate.people.annotate import verdicts
+    from deadpan.generate.people import verdicts
     from deadpan.studio.records.files.export import export_study
 
     study = site.make("annotate", items(4), raters_per_item=2, settings={"qualification": 2})

@@ -1,1 +1,0 @@
-"""Checks a dialogue must pass before people see it."""

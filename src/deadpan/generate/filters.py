@@ -1,0 +1,382 @@
+"""The filter step: language, toxicity, politeness and duplicates."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import re
+import unicodedata
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from deadpan.config import read_config
+from deadpan.duplicates import distinct, identity
+from deadpan.errors import ConfigError, ModelError, need
+from deadpan.generate.dialogue import read_dialogue
+from deadpan.generate.folder import Draft, Dropped, GenerationFolder, StepWriter
+from deadpan.generate.language import Language, matches_language
+from deadpan.generate.plan import FilterPlan, GenerationPlan
+from deadpan.generate.politeness import Judge, inconsistency, open_judge
+from deadpan.generate.questions import in_order
+from deadpan.journal import Journal
+from deadpan.llm import LLMSettings, user
+from deadpan.llm.calls import CallRecord, call_key, find_call, now, record_call
+from deadpan.llm.endpoint import Endpoint, connect, find_endpoint
+from deadpan.llm.loop import run
+from deadpan.llm.retries import Backoff, Failed
+from deadpan.near_pairs import near_pairs, shingles
+
+Finding = tuple[str, str]
+"""(reason, detail) of a drop; both empty if there is none."""
+_NO_FINDING: Finding = ("", "")
+_CHUNK = 256
+
+
+def run_filters(
+    plan: GenerationPlan,
+    language: Language,
+    run: GenerationFolder,
+    journal: Journal,
+    out: StepWriter,
+    tick: Callable[[], None],
+) -> None:
+    """Filter in two passes: each dialogue by itself, then all for duplicates."""
+    findings, texts = _findings(plan, language, run, journal)
+    if plan.filter.duplicates:
+        _find_duplicates(texts, findings, language, plan.filter.similarity)
+    for draft, (reason, detail) in zip(run.drafts("dialogue"), findings, strict=True):
+        if reason:
+            out.drop(Dropped(draft.id, "filter", reason, detail, draft=draft))
+        else:
+            out.keep(draft)
+        tick()
+
+
+def _findings(
+    plan: GenerationPlan, language: Language, run: GenerationFolder, journal: Journal
+) -> tuple[list[Finding], list[str]]:
+    """Return the finding on each dialogue by itself, and the texts of those without one."""
+    names = chosen_checks(plan.filter, language)
+    findings: list[Finding] = []
+    texts: list[str] = []
+    with ExitStack() as held:
+        moderate = None
+        if "moderation" in names:
+            asked = Moderation(plan.settings("dialogue"), plan.filter.moderation_model, journal)
+            moderate = held.enter_context(closing(asked))
+        toxicity = open_checks(names, plan.filter, language, moderate)
+        new_scene = plan.scene == "new"
+        alone = AloneChecks(plan.filter, language, toxicity, _judge(plan, language), new_scene=new_scene)
+        drafts = run.drafts("dialogue")
+        while some := list(islice(drafts, _CHUNK)):
+            new = alone.check(some)
+            findings += new
+            texts += ["" if reason else draft.text for draft, (reason, _) in zip(some, new, strict=True)]
+    return findings, texts
+
+
+def _judge(plan: GenerationPlan, language: Language) -> Judge | None:
+    return open_judge(plan.politeness, language) if plan.filter.politeness else None
+
+
+class AloneChecks:
+    """The checks of one dialogue without the others. Without `new_scene` the context is the source."""
+
+    def __init__(
+        self,
+        plan: FilterPlan,
+        language: Language,
+        toxicity: Sequence[Check],
+        judge: Judge | None,
+        *,
+        new_scene: bool = True,
+    ) -> None:
+        self.new_scene = new_scene
+        self.plan = plan
+        self.language = language
+        self.toxicity = toxicity
+        self.judge = judge
+
+    def check(self, drafts: Sequence[Draft]) -> list[Finding]:
+        """Return the first finding on each dialogue."""
+        texts = [[*(turn.text for turn in draft.turns), draft.explanation] for draft in drafts]
+        findings = [self._language(dialogue) for dialogue in texts]
+        for toxicity in self.toxicity:
+            left = [place for place, (reason, _) in enumerate(findings) if not reason]
+            for place, word in zip(left, toxicity([texts[place] for place in left]), strict=True):
+                findings[place] = ("toxic", word) if word else _NO_FINDING
+        return [
+            finding if finding[0] else self._rest(draft)
+            for draft, finding in zip(drafts, findings, strict=True)
+        ]
+
+    def _language(self, texts: Sequence[str]) -> Finding:
+        facts = self.language.facts
+        fits = not self.plan.language or matches_language(texts, facts.letters, facts.common_words)
+        return _NO_FINDING if fits else ("wrong_language", "")
+
+    def _rest(self, draft: Draft) -> Finding:
+        if self.judge and (why := inconsistency(draft.turns, draft.politeness, self.language, self.judge)):
+            return "politeness", why
+        if self.new_scene and self.plan.duplicates and copies_source(draft, self.plan.similarity):
+            return OF_SOURCE, ""
+        return _NO_FINDING
+
+
+def _find_duplicates(
+    texts: list[str], findings: list[Finding], language: Language, similarity: float
+) -> None:
+    """Mark the later of two near-duplicates. A dialogue that is already dropped does not count as one."""
+    places = [place for place, (reason, _) in enumerate(findings) if not reason]
+    copies = find_copies([texts[place] for place in places], list(_example_texts(language)), similarity)
+    for position, (reason, other) in copies.items():
+        detail = f"dialogue {places[other] + 1} of the step before" if other >= 0 else ""
+        findings[places[position]] = (reason, detail)
+
+
+def _example_texts(language: Language) -> Iterator[str]:
+    """Yield the dialogues in the prompt, which weak models tend to repeat."""
+    for example in language.prompts["dialogue"].examples:
+        written = read_dialogue(language, example["answer"])
+        yield "\n".join(turn.text for turn in (*written.context, written.response))
+
+
+Check = Callable[[Sequence[Sequence[str]]], list[str]]
+"""From the texts of several dialogues to what is toxic in each, empty if nothing is. Several at a time,
+because a trained model takes as long for one as for a hundred."""
+
+_FILLER = r"[0-9~!@#$%^&*.,_\-|:;']{0,2}"
+
+
+@dataclass(frozen=True, slots=True)
+class ToxicWords:
+    """All of toxic.toml."""
+
+    words: tuple[str, ...]
+
+
+class WordList:
+    """A language's own list of patterns, which also match disguised spellings."""
+
+    def __init__(self, path: Path) -> None:
+        patterns = read_config(path, ToxicWords).words
+        try:
+            self.pattern = re.compile(
+                "|".join(f"(?:{p.replace('~', _FILLER)})" for p in patterns), re.IGNORECASE
+            )
+        except re.error as bad:
+            raise ConfigError(f"{path}: not a regular expression ({bad})") from None
+
+    def __call__(self, dialogues: Sequence[Sequence[str]]) -> list[str]:
+        return [self.find(texts) for texts in dialogues]
+
+    def find(self, texts: Sequence[str]) -> str:
+        """Return the first toxic word in some texts; empty if there is none."""
+        for text in texts:
+            # NFKC would turn the jamo of "ㅅㅂ" into another kind of jamo, so only widths are evened.
+            if match := self.pattern.search(unicodedata.normalize("NFC", text)):
+                return match[0]
+        return ""
+
+
+def profanity(share: float) -> Check:
+    """Return a check by alt-profanity-check, a model of English comments, with this probability as limit."""
+    library = need("profanity_check", "generate")
+
+    def check(dialogues: Sequence[Sequence[str]]) -> list[str]:
+        texts = [text for dialogue in dialogues for text in dialogue]
+        scores = iter(library.predict_prob(texts).tolist() if texts else [])
+        findings = []
+        for dialogue in dialogues:
+            worst, text = max((next(scores), text) for text in dialogue)
+            findings.append(f"{worst:.2f}: {text[:60]}" if worst >= share else "")
+        return findings
+
+    return check
+
+
+def safetext(language: Language) -> Check:
+    """Return a check by the lists of safetext; not among our extras, because it brings GPL code (pysrt)."""
+    if importlib.util.find_spec("safetext") is None:
+        raise ConfigError(
+            "toxicity has safetext, which is not installed: pip install safetext (it depends on GPL code)"
+        )
+    checker: Any = importlib.import_module("safetext").SafeText(language=language.code)
+
+    def check(dialogues: Sequence[Sequence[str]]) -> list[str]:
+        hits_per_dialogue = [
+            [hit for text in texts for hit in checker.check_profanity(text=text)] for texts in dialogues
+        ]
+        return [str(hits[0]["word"]) if hits else "" for hits in hits_per_dialogue]
+
+    return check
+
+
+def chosen_checks(plan: FilterPlan, language: Language) -> tuple[str, ...]:
+    """Return the checks of a plan; "auto" means the language's list and, for English, an installed model."""
+    if plan.toxicity != "auto":
+        return plan.toxicity
+    here = ["words"] if language.toxic_words.is_file() else []
+    if language.code == "en" and importlib.util.find_spec("profanity_check") is not None:
+        here.append("profanity")
+    return tuple(here)
+
+
+def open_checks(
+    names: Sequence[str], plan: FilterPlan, language: Language, moderate: Check | None
+) -> list[Check]:
+    """Return the checks by name. `moderate` calls an endpoint; the caller makes it from its settings."""
+    checks: list[Check] = []
+    for name in names:
+        if name == "words":
+            if not language.toxic_words.is_file():
+                raise ConfigError(
+                    f'{language.folder}: no toxic.toml in it: write one, or remove "words" from toxicity'
+                )
+            checks.append(WordList(language.toxic_words))
+        elif name == "profanity":
+            checks.append(profanity(plan.profanity_share))
+        elif name == "safetext":
+            checks.append(safetext(language))
+        elif moderate is not None:
+            checks.append(moderate)
+    return checks
+
+
+_TAG = "moderation"
+
+
+class Moderation:
+    """Calls /moderations of the plan's endpoint, each dialogue once; kept in the journal like any call."""
+
+    def __init__(
+        self,
+        settings: LLMSettings,
+        model: str,
+        journal: Journal,
+        *,
+        backoff: Backoff | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        if settings.embedded:
+            raise ConfigError(
+                "toxicity has moderation, which needs an endpoint: set base_url and model under [model]"
+            )
+        self.settings = settings
+        self.model = model
+        self.journal = journal
+        self.backoff = backoff or Backoff()
+        self._sleep = sleep
+        self._endpoint: Endpoint = find_endpoint(settings)
+        self._connection: Any = None
+
+    def __call__(self, dialogues: Sequence[Sequence[str]]) -> list[str]:
+        return list(in_order(self.find, dialogues, self.settings.concurrency))
+
+    def close(self) -> None:
+        """Close the connection; a later call opens it again."""
+        if self._connection is not None:
+            run(self._connection.close())
+            self._connection = None
+
+    async def find(self, texts: Sequence[str]) -> str:
+        """Return what one dialogue is flagged for; empty if nothing."""
+        text = "\n".join(texts)
+        key = call_key(LLMSettings(model=self.model), [user(text)], 0, _TAG)
+        known = find_call(self.journal, key)
+        if known is None:
+            request = {"model": self.model, "input": text}
+            categories = await self._categories(text)
+            known = CallRecord(_TAG, 0, request, categories, "stop", self.model, cost=0.0, at=now())
+            record_call(self.journal, key, known)
+        return known.text
+
+    async def _categories(self, text: str) -> str:
+        """Return the comma-separated names of the flagged categories."""
+        attempt = 0
+        while True:
+            try:
+                return await self._ask(text)
+            except Failed as bad:
+                if attempt >= self.settings.retries:
+                    where = self._endpoint.url or "the API"
+                    raise ModelError(
+                        f"moderation at {where} did not answer ({bad}): check the server"
+                    ) from None
+                await self._sleep(self.backoff.wait(attempt, bad))
+                attempt += 1
+
+    async def _ask(self, text: str) -> str:
+        import openai
+
+        if self._connection is None:
+            self._connection = connect(self._endpoint, self.settings.timeout)
+        try:
+            answer = await self._connection.moderations.create(model=self.model, input=text)
+            result = answer.results[0]
+            if not result.flagged:
+                return ""
+            flagged = result.categories.model_dump(by_alias=True)
+            return ", ".join(sorted(name for name, hit in flagged.items() if hit)) or "flagged"
+        except openai.APIStatusError as bad:
+            if bad.status_code in (401, 403, 404):
+                raise ConfigError(
+                    f"the endpoint offers no moderation (HTTP {bad.status_code}): remove it from toxicity"
+                ) from None
+            raise Failed(f"http_{bad.status_code}") from None
+        except (openai.APIConnectionError, openai.APIResponseValidationError) as bad:
+            raise Failed("connection", str(bad)) from None
+        except (IndexError, AttributeError, TypeError, ValueError) as bad:
+            raise Failed("garbage", str(bad)) from None
+
+
+DUPLICATE, OF_EXAMPLE, OF_SOURCE = "near_duplicate", "copies_example", "copies_source"
+
+
+def find_copies(
+    texts: Sequence[str], examples: Sequence[str], similarity: float
+) -> dict[int, tuple[str, int]]:
+    """Return the texts to drop, by position: the later of two near-duplicates, or a copy of an example.
+
+    Each comes with its reason and the position of the text it duplicates (-1 for an example). Only
+    duplicates of a text that stays are dropped, so that a chain of small edits keeps its ends.
+    """
+    keys, of_text = distinct([*examples, *texts])
+    n_examples = len(examples)
+    first: dict[int, int] = {}
+    copies: dict[int, tuple[str, int]] = {}
+    near = _neighbours(keys, similarity)
+    kept: set[int] = set()
+    for place, key in enumerate(of_text.tolist()):
+        duplicate = key if key in kept else next((k for k in near.get(key, ()) if k in kept), None)
+        if place < n_examples:
+            kept.add(key)
+            first.setdefault(key, -1)
+        elif duplicate is None:
+            kept.add(key)
+            first[key] = place - n_examples
+        else:
+            copies[place - n_examples] = (OF_EXAMPLE if first[duplicate] < 0 else DUPLICATE, first[duplicate])
+    return copies
+
+
+def _neighbours(keys: Sequence[str], similarity: float) -> dict[int, list[int]]:
+    near: dict[int, list[int]] = {}
+    for pairs in near_pairs(keys, similarity):
+        for one, other in np.stack([pairs.left, pairs.right], axis=1).tolist():
+            near.setdefault(one, []).append(other)
+            near.setdefault(other, []).append(one)
+    return {key: sorted(others) for key, others in near.items()}
+
+
+def copies_source(draft: Draft, similarity: float) -> bool:
+    """Return whether the new dialogue repeats its source: the prompt asks for a new one."""
+    made = shingles(identity(draft.text))
+    source = shingles(identity("\n".join(turn.text for turn in draft.source)))
+    return bool(made and source) and len(made & source) / len(made | source) >= similarity

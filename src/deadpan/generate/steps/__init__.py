@@ -1,1 +1,0 @@
-"""Steps that make a dialogue: source, situation, politeness, dialogue, contrast."""
