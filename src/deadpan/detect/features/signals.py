@@ -40,7 +40,7 @@ STEADY_DERIVED = (
 )  # fmt: skip
 STEADY_SHARED = ("echo", "same_feeling", "feeling_turn", "answers_question")
 STEADY = (*STEADY_SHARES, *STEADY_DERIVED)
-"""Signals that point the same way in nearly all of 20 corpora (docs/results.md); the first are per word. The
+"""Signals that point the same way in nearly all of 20 corpora (docs/corpus-audit.md); the first are per word. The
 others (length, persons, negation, tags, pictures, ...) tell how a corpus was collected: what holds in one
 corpus is wrong in the next."""
 
