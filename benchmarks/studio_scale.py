@@ -41,8 +41,8 @@ def make(n: int, name: str) -> Any:
     from deadpan.formats.study import Study
     from deadpan.formats.study_items import PerceiveItem
     from deadpan.records import Judgment, Turn
-    from deadpan.studio.records.creation import create_study
-    from deadpan.studio.records.files.imports import import_judgments
+    from deadpan.studio.records.imports import import_judgments
+    from deadpan.studio.records.studies import create_study
 
     items = [
         PerceiveItem(f"i{at}", Turn("B", f"Lovely, number {at}."), (Turn("A", "It rains."),))
@@ -81,7 +81,7 @@ def person(study: Any, role: str, name: str) -> Any:
     from django.test import Client
     from django.utils import timezone
 
-    from deadpan.studio.people.invites import make_invite
+    from deadpan.studio.people.admission import make_invite
 
     client = Client(headers={"host": "localhost"})
     token = make_invite(study, role, 1, timezone.now(), "bench")
@@ -91,7 +91,7 @@ def person(study: Any, role: str, name: str) -> Any:
 
 
 def measure(n: int, times: int, name: str = "small") -> dict[str, float]:
-    from deadpan.studio.records.files.export import export_study
+    from deadpan.studio.records.export import export_study
 
     study, judgments, took = make(n, name)
     owner, judge, rater = (person(study, role, role) for role in ("owner", "adjudicator", "annotator"))
@@ -139,7 +139,7 @@ def watched(home: Path, study: Any, seconds: float, rounds: int) -> None:
     from django.db import connections
     from django.utils import timezone
 
-    from deadpan.studio.people.invites import make_invite
+    from deadpan.studio.people.admission import make_invite
 
     owner = person(study, "owner", "watcher")
     session = owner.cookies["sessionid"].value

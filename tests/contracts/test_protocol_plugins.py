@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from deadpan.formats.study_items import StudyItem, hidden
 from deadpan.formats.study_settings import StudySettings
 from deadpan.studio.protocols.protocol import StudyProtocol, perceived_example
-from deadpan.studio.protocols.questions import Choice, Question
+from deadpan.studio.protocols.protocol import Choice, Question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

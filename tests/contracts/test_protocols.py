@@ -114,7 +114,7 @@ def test_from_creation_to_release(protocol, site, tmp_path):
             hand_in(site, study, f"ann{number}")
         else:
             assert site.answer_all(site.person(study), study, lambda id: first_answers(study, id))
-    from deadpan.studio.records.figures.results import answers_of, report
+    from deadpan.studio.records.labels import answers_of, report
 
     for section in report(study):
         assert section.title and section.table.columns
@@ -149,7 +149,7 @@ def first_answers(study, id: str) -> dict[str, str]:
 
 
 def labels_of(study) -> dict[str, dict[str, str]]:
-    from deadpan.studio.records.figures.results import labels
+    from deadpan.studio.records.labels import labels
 
     final: dict[str, dict[str, str]] = {}
     for label in labels(study):

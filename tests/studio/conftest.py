@@ -86,7 +86,7 @@ class Site:
 
     def make(self, protocol: str, items=(), name: str = "s", **study):
         from deadpan.formats.study import Study
-        from deadpan.studio.records.creation import create_study
+        from deadpan.studio.records.studies import create_study
 
         described = Study(protocol, study.pop("title", "A study"), **study)
         return create_study(name, described, as_items(protocol, items), "test")
@@ -99,7 +99,7 @@ class Site:
     def link(self, study, role: str = "annotator", uses: int = 1) -> str:
         from django.utils import timezone
 
-        from deadpan.studio.people.invites import make_invite
+        from deadpan.studio.people.admission import make_invite
 
         return f"/join/{make_invite(study, role, uses, timezone.now(), 'test')}"
 
@@ -119,7 +119,7 @@ class Site:
         """The studio's owner, logged in."""
         from django.utils import timezone
 
-        from deadpan.studio.people.invites import start_token
+        from deadpan.studio.people.admission import start_token
 
         client = self.client()
         token = start_token(timezone.now())

@@ -45,8 +45,8 @@ def _show(guide: Guide, home: Path) -> None:
     from django.db import connections
 
     from deadpan.studio.protocols import PROTOCOLS
-    from deadpan.studio.records.creation import create_study
-    from deadpan.studio.records.files.imports import import_judgments
+    from deadpan.studio.records.imports import import_judgments
+    from deadpan.studio.records.studies import create_study
 
     guide.step("a study and its answers")
     examples = read_dataset("starter-en").examples
@@ -79,7 +79,7 @@ def _turned(items: Sequence[StudyItem], rater: str, wrong: int, seed: int) -> se
 
 def _agreement(guide: Guide, study: Any) -> None:
     from deadpan.stats.bootstrap import RESAMPLES
-    from deadpan.studio.records.figures.results import disagreements, study_agreement
+    from deadpan.studio.records.labels import disagreements, study_agreement
 
     found = study_agreement(study, resamples=RESAMPLES, seed=guide.seed)["sarcastic"]
     guide.page.table(
@@ -117,7 +117,7 @@ def _answer(sarcastic: bool) -> str:
 
 def _release(guide: Guide, study: Any) -> None:
     from deadpan.cards import DataFacts
-    from deadpan.studio.records.files.release import release_study
+    from deadpan.studio.records.release import release_study
 
     out = guide.out / "release"
     shutil.rmtree(out, ignore_errors=True)

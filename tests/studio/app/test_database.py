@@ -15,7 +15,7 @@ def test_an_older_database_is_copied_and_then_migrated(site, judged):
 
     from deadpan.studio.app.database import migrate_database
     from deadpan.studio.models import Member
-    from deadpan.studio.records.judgments import records
+    from deadpan.studio.records.journal import records
 
     def tables() -> list[tuple[str, str]]:
         with sqlite3.connect(site.home / "studio.sqlite3") as found:

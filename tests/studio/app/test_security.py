@@ -12,7 +12,7 @@ from deadpan.errors import ConfigError
 from deadpan.formats.study import item_type
 from deadpan.formats.study_items import AnnotateItem
 from deadpan.records import Turn
-from deadpan.studio.records.files.export import export_study
+from deadpan.studio.records.export import export_study
 
 ROOT = Path(__file__).parent.parent.parent
 ATTACK = '"><script>alert(1)</script><img src=x onerror=alert(1)>'
@@ -385,11 +385,11 @@ def test_no_secret_is_in_the_repository():
 
 
 def test_a_broken_page_says_what_is_safe(site, study, monkeypatch):
-    from deadpan.studio.app.views import pages
+    from deadpan.studio.app import accounts
 
     client = site.client()
     client.raise_request_exception = False
-    monkeypatch.setattr(pages, "stylesheet", lambda: 1 / 0)
+    monkeypatch.setattr(accounts, "stylesheet", lambda: 1 / 0)
     response = client.get("/look.css")
     assert response.status_code == 500
     text = response.content.decode()

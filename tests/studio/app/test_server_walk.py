@@ -13,7 +13,7 @@ import zipfile
 import pytest
 
 from deadpan.formats.export import read_export
-from studio.app.test_views_browser import (  # noqa: F401 - fixtures
+from studio.app.test_work_browser import (  # noqa: F401 - fixtures
     LOOKS,
     PASSWORD,
     SIZES,

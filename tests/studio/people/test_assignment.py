@@ -9,8 +9,8 @@ import pytest
 
 from deadpan.formats.study_items import PerceiveItem
 from deadpan.records import Turn
-from deadpan.studio.records.figures.progress import study_progress
-from deadpan.studio.records.judgments import latest_records
+from deadpan.studio.records.journal import latest_records
+from deadpan.studio.records.progress import study_progress
 
 YES = {"sarcastic": "sarcastic"}
 

@@ -30,7 +30,7 @@ def bytes_at(home) -> bytes:
 
 def test_nothing_of_a_person_is_left(site, study, tmp_path):
     from deadpan.studio.models import Member, Person, StoredJudgment, Tombstone
-    from deadpan.studio.records.files.backup import back_up
+    from deadpan.studio.records.backup import back_up
 
     client = site.person(study, name=NAME)
     site.answer_all(client, study, lambda item: FULL)
@@ -101,7 +101,7 @@ def test_every_page_links_to_the_withdrawal(site, study):
 def test_an_older_backup_does_not_bring_anybody_back(site, study, template, tmp_path):
     from deadpan.studio.app.database import open_studio
     from deadpan.studio.models import Person, StoredJudgment, StoredStudy
-    from deadpan.studio.records.files.backup import back_up, restore
+    from deadpan.studio.records.backup import back_up, restore
 
     client, stays = site.person(study, name=NAME), site.person(study, name="stays")
     for person in (client, stays):
@@ -124,7 +124,7 @@ def test_an_older_backup_does_not_bring_anybody_back(site, study, template, tmp_
 
 
 def test_a_list_cut_off_by_a_crash_takes_the_next_withdrawal(site, study):
-    from deadpan.studio.people.tombstones import read_tombstones
+    from deadpan.studio.people.withdrawal import read_tombstones
 
     path = site.home / "tombstones.jsonl"
     path.write_text('{"study": "s", "at": "2026-')
@@ -157,7 +157,7 @@ def test_who_withdrew_is_paid_without_a_name(site, study):
     from django.utils import timezone
 
     from deadpan.studio.models import Assignment
-    from deadpan.studio.records.figures.progress import study_progress
+    from deadpan.studio.records.progress import study_progress
 
     client = site.person(study, name=NAME)
     address = site.open_item(client, study)

@@ -21,9 +21,9 @@ from deadpan.ratings.coefficients import ALL_SAME
 from deadpan.records import Judgment, Turn
 from deadpan.stats.bootstrap import RESAMPLES
 from deadpan.studio.protocols import PROTOCOLS
-from deadpan.studio.protocols.perceive import confusion, people_scores
-from deadpan.studio.records.figures.results import disagreements, report, study_agreement
-from deadpan.studio.records.files.export import export_study
+from deadpan.studio.protocols.reader_judgment import confusion, people_scores
+from deadpan.studio.records.export import export_study
+from deadpan.studio.records.labels import disagreements, report, study_agreement
 
 
 def quiz_item(at: int, **extra) -> QuizItem:
@@ -249,8 +249,8 @@ def test_items_a_protocol_cannot_ask_about_are_refused_whole(site, protocol, bad
 
 
 def test_an_imported_judgment_is_the_record_it_was(site, items):
-    from deadpan.studio.records.files.imports import import_judgments
-    from deadpan.studio.records.judgments import records
+    from deadpan.studio.records.imports import import_judgments
+    from deadpan.studio.records.journal import records
 
     study = site.make("perceive", items(2), raters_per_item=1)
     given = [
@@ -303,7 +303,7 @@ def test_a_release_keeps_what_kocosas_table_3_keeps(site, tmp_path):
     """Abnormal context: deleted. Abnormal response: the context remains, as a dialogue without sarcasm."""
     from deadpan.records import Example
     from deadpan.storage import read_records
-    from deadpan.studio.records.files.release import release_facts, release_study
+    from deadpan.studio.records.release import release_facts, release_study
 
     turns = (Turn("A", "It rains."), Turn("B", "Again?"))
     made = [AnnotateItem(f"d{at}", Turn("A", "Lovely."), turns if at < 3 else turns[:1]) for at in range(4)]

@@ -10,7 +10,7 @@ from deadpan.bench.items.item import LETTERS, write_items
 from deadpan.bench.items.sets import open_set
 from deadpan.formats.study_items import QuizItem
 from deadpan.records import Item, Turn
-from deadpan.studio.records.figures.results import report
+from deadpan.studio.records.labels import report
 
 ITEMS = 8
 

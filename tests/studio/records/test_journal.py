@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from deadpan.ratings import ratings_from_judgments
-from deadpan.studio.records.judgments import latest_records, records
+from deadpan.studio.records.journal import latest_records, records
 
 FINE = {"response": "sarcasm", "context": "normal"}
 
@@ -210,7 +210,7 @@ def test_a_full_disk_is_said_and_the_answer_arrives_once_there_is_room(site, ite
     """SQLite itself finds no room for another page, as on a disk that is full."""
     from django.db import connection
 
-    from deadpan.studio.records.judgments import records
+    from deadpan.studio.records.journal import records
 
     study = site.make("annotate", items(1), raters_per_item=1)
     client = site.person(study)

@@ -63,9 +63,8 @@ def create(
     """
     from deadpan.detect.detector import Detector
     from deadpan.studio.life.commands import setting
-    from deadpan.studio.people.informative import order_items
-    from deadpan.studio.records.creation import create_study, created
     from deadpan.studio.records.sources import described
+    from deadpan.studio.records.studies import create_study, created, order_items
 
     own = {"qualification": options["qualification"], "context": options["turns"]}
     plan = described(
@@ -134,7 +133,7 @@ def serve(host: str, port: int, home: Path, as_json: bool, **options: Any) -> No
 @about_study
 def status(study: Any, as_json: bool) -> None:
     """Show progress, hours per person and pay owed; without NAME, for all studies."""
-    from deadpan.studio.records.figures.progress import studio_status
+    from deadpan.studio.records.progress import studio_status
 
     show(studio_status(study, datetime.now(UTC)), as_json)
 
@@ -146,7 +145,7 @@ def status(study: Any, as_json: bool) -> None:
 def agreement(study: Any, seed: int, as_json: bool) -> None:
     """Show all coefficients for every question, with intervals, and the protocol's own report."""
     from deadpan.stats.bootstrap import RESAMPLES
-    from deadpan.studio.records.figures.results import study_results
+    from deadpan.studio.records.labels import study_results
 
     show(study_results(study, resamples=RESAMPLES, seed=seed), as_json)
 

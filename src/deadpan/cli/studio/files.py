@@ -21,7 +21,7 @@ from deadpan.cli.terminal.output import show
 @about_study
 def import_(study: Any, file: Path, dry_run: bool, as_json: bool) -> None:
     """Add labels made elsewhere: Judgments (.jsonl, .parquet) or a Label Studio export (.json)."""
-    from deadpan.studio.records.files.imports import import_file
+    from deadpan.studio.records.imports import import_file
 
     show(import_file(study, file, actor(), dry_run=dry_run), as_json)
 
@@ -38,8 +38,8 @@ def export(
     study: Any, out: Path, label_studio: bool, with_qualification: bool, as_json: bool, **also: bool
 ) -> None:
     """Write every judgment, and the labels by majority, Dawid-Skene and adjudication."""
-    from deadpan.studio.records.files.export import export_study
-    from deadpan.studio.records.files.labelstudio import write_tasks
+    from deadpan.studio.records.export import export_study
+    from deadpan.studio.records.labelstudio import write_tasks
 
     if label_studio:
         show(write_tasks(study, out), as_json)
@@ -66,7 +66,7 @@ def export(
 @about_study
 def release(study: Any, out: Path, mode: Any, raters: Any, as_json: bool, **facts: str) -> None:
     """Write a folder to publish: ids or gated text, card, Croissant; withdrawals applied, new pseudonyms."""
-    from deadpan.studio.records.files.release import release_facts, release_study
+    from deadpan.studio.records.release import release_facts, release_study
 
     described = release_facts(study, mode, published=datetime.now(UTC).date(), **facts)
     show(release_study(study, out, described, mode, raters=raters, actor=actor()), as_json)
@@ -77,7 +77,7 @@ def release(study: Any, out: Path, mode: Any, raters: Any, as_json: bool, **fact
 @opens_studio(existing=True)
 def backup(out: Path, as_json: bool) -> None:
     """Write the whole studio to one file; people can keep working."""
-    from deadpan.studio.records.files.backup import back_up
+    from deadpan.studio.records.backup import back_up
 
     show(back_up(out), as_json)
 
@@ -88,6 +88,6 @@ def backup(out: Path, as_json: bool) -> None:
 @opens_studio()
 def restore(file: Path, tombstones: Path | None, as_json: bool) -> None:
     """Read a backup into an empty studio, on SQLite or PostgreSQL."""
-    from deadpan.studio.records.files.backup import restore
+    from deadpan.studio.records.backup import restore
 
     show(restore(file, tombstones), as_json)

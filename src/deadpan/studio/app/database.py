@@ -72,7 +72,7 @@ def private(path: Path) -> Path:
 
 def forget_withdrawn(home: Path) -> int:
     """Erase people who withdrew and are in the database again, since an older one was put back."""
-    from deadpan.studio.people.tombstones import FILE, apply_tombstones
+    from deadpan.studio.people.withdrawal import FILE, apply_tombstones
 
     return apply_tombstones(home / FILE)
 

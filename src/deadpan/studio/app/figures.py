@@ -18,12 +18,9 @@ from django.utils.translation import gettext_lazy
 
 from deadpan.page import Cell, Table
 from deadpan.studio.models import StoredFigures, StoredJudgment
-from deadpan.studio.people.invites import GUEST
-from deadpan.studio.people.qualification import applicants, has_round
-from deadpan.studio.records.figures.cases import refresh_cases
-from deadpan.studio.records.figures.pay import pay_rule
-from deadpan.studio.records.figures.progress import StudyProgress, Worker, study_progress
-from deadpan.studio.records.figures.results import report, study_agreement
+from deadpan.studio.people.admission import GUEST, applicants, has_round
+from deadpan.studio.records.labels import refresh_cases, report, study_agreement
+from deadpan.studio.records.progress import StudyProgress, Worker, pay_rule, study_progress
 from deadpan.studio.records.studies import lock_study, settings_of
 
 WORKER = "DEADPAN_STUDIO_WORKER"

@@ -15,11 +15,11 @@ from deadpan.errors import ConfigError
 from deadpan.fields import field_types
 from deadpan.formats.study import settings_type, typed_settings
 from deadpan.formats.study_settings import LARGEST, LIMITS
-from deadpan.studio.life.steering import FIXED
 from deadpan.studio.models import StoredStudy
-from deadpan.studio.people.facts import GENDERS, country_choices
+from deadpan.studio.people.demographics import GENDERS, country_choices
 from deadpan.studio.protocols import PROTOCOLS
-from deadpan.studio.records.creation import SLUG
+from deadpan.studio.records.steering import FIXED
+from deadpan.studio.records.studies import SLUG
 
 SMALLEST = {"abandon_minutes": 1}
 ADDRESSES = ("http://", "https://")

@@ -1,20 +1,42 @@
-"""Authentication: tokens and passwords; and the security headers of every page."""
+"""Access: passwords and tokens, the rate limit, roles, and the middleware around every request."""
 
 from __future__ import annotations
 
 import hashlib
 import secrets
+import sys
 from collections.abc import Callable
+from datetime import datetime, timedelta
+from functools import wraps
 from string import digits, punctuation, whitespace
 from typing import Any
 
+from django.conf import settings
+from django.contrib.auth.decorators import login_required
 from django.contrib.auth.hashers import check_password, make_password
 from django.contrib.auth.password_validation import CommonPasswordValidator
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest, HttpResponse
+from django.db import InterfaceError, OperationalError
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 
-from deadpan.studio.models import Person
+from deadpan.studio.models import (
+    ACTIVE,
+    ADJUDICATOR,
+    ANNOTATOR,
+    OWNER,
+    PARTICIPANT,
+    REFUSED,
+    REMOVED,
+    WITHDRAWN,
+    Assignment,
+    Attempt,
+    Member,
+    Person,
+    StoredStudy,
+)
 
 OWN_WORDS = ("deadpan", "deadpanstudio", "deadpan studio", "studio", "sarcasm", "sarcastic", "annotator",
              "adjudicator", "participant", "owner", "study leader", "비꼼", "풍자")  # fmt: skip
@@ -75,3 +97,277 @@ def new_token() -> str:
 def digest(token: str) -> str:
     """Return the hash of a token, which is stored. A token is long and random: a plain hash is enough."""
     return hashlib.sha256(token.encode()).hexdigest()
+
+
+# ---------------------------------------------------------------- rate limit
+
+
+WITHIN = timedelta(minutes=10)
+PAIR, NAME, ADDRESS = 8, 40, 60
+"""Failures within that time: of one name from one address, of one name, and from one address."""
+
+
+def client_address(request: HttpRequest) -> str:
+    """Return the client's address: the proxy's last word in the configured header, or the connection's."""
+    header = settings.STUDIO_CLIENT_HEADER
+    told = str(request.META.get(header, "")) if header else ""
+    return told.rsplit(",", 1)[-1].strip() or str(request.META.get("REMOTE_ADDR", ""))
+
+
+class Try:
+    """One try to log in or to use a code."""
+
+    def __init__(self, request: HttpRequest, name: str, now: datetime) -> None:
+        address, name = client_address(request), name.casefold()
+        self.now = now
+        limits: dict[str, int] = {
+            digest(f"{address}\x1f{name}"): PAIR,
+            digest(f"name\x1f{name}"): NAME,
+            digest(f"address\x1f{address}"): ADDRESS,
+        }
+        self.rows: list[Any] = [
+            (Attempt.objects.create(key=key, created_at=now), limits[key]) for key in limits
+        ]
+
+    @property
+    def refused(self) -> bool:
+        """True if one of the limits is reached; such a try is not counted itself."""
+        over = any(
+            Attempt.objects.filter(key=row.key, created_at__gt=self.now - WITHIN, pk__lt=row.pk).count()
+            >= limit
+            for row, limit in self.rows
+        )
+        if over:
+            self.succeeded()
+        return over
+
+    def succeeded(self) -> None:
+        """Take the try out of the count, and forget tries that are past the limit's time."""
+        Attempt.objects.filter(pk__in=[row.pk for row, _ in self.rows]).delete()
+        Attempt.objects.filter(created_at__lt=self.now - WITHIN).delete()
+
+
+# ---------------------------------------------------------------- roles
+
+
+View = Callable[..., HttpResponse]
+OUT = (REMOVED, WITHDRAWN)
+"""States of people who are no longer in the study."""
+
+
+def for_members(*roles: str) -> Callable[[View], View]:
+    """Restrict a view to members of the study in these roles; it gets the membership as `request.member`."""
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def guarded(request: HttpRequest, slug: str, **kwargs: Any) -> HttpResponse:
+            member = (
+                Member.objects.filter(study__slug=slug, person=request.user).select_related("study").first()
+            )
+            if member is None or member.role not in roles or member.state in OUT:
+                raise Http404
+            request.member, request.study = member, member.study
+            return view(request, **kwargs)
+
+        entered: View = login_required(guarded)
+        return entered
+
+    return decorate
+
+
+for_workers = for_members(ANNOTATOR, PARTICIPANT)
+
+
+def for_judges(view: View) -> View:
+    """Restrict a view to adjudicators, who decide, and to owners, who look on; `request.member` decides."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, slug: str, **kwargs: Any) -> HttpResponse:
+        study = StoredStudy.objects.filter(slug=slug).first()
+        member = Member.objects.filter(study=study, person=request.user).first() if study else None
+        judges = member is not None and member.role == ADJUDICATOR and member.state not in OUT
+        if study is None or not (judges or owns(request.user, study)):
+            raise Http404
+        request.study, request.member = study, member if judges else None
+        return view(request, **kwargs)
+
+    entered: View = login_required(guarded)
+    return entered
+
+
+def owns(person: Any, study: Any) -> bool:
+    """Return whether somebody owns the studio or this study."""
+    mine = Member.objects.filter(study=study, person=person, role=OWNER, state=ACTIVE)
+    return bool(person.is_owner) or bool(mine.exists())
+
+
+def for_holders(view: View) -> View:
+    """Restrict a view to the person an item is assigned to; it gets `request.assignment`.
+
+    One query finds everything, because this runs before every save.
+    """
+
+    @wraps(view)
+    def guarded(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+        found = Assignment.objects.filter(
+            member__study__slug=slug, member__person=request.user, number=number
+        ).select_related("item", "member__study")
+        assignment = found.first()
+        if assignment is None or not _at_work(assignment.member):
+            raise Http404
+        request.assignment, request.member, request.study = (
+            assignment,
+            assignment.member,
+            assignment.member.study,
+        )
+        return view(request, number)
+
+    entered: View = login_required(guarded)
+
+    @wraps(view)
+    def answering(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+        # A script follows a redirect and takes the login page for an answer: tell it what happened instead.
+        if request.content_type == "application/json" and not request.user.is_authenticated:
+            return JsonResponse({"login": True}, status=401)
+        return entered(request, slug, number)
+
+    return answering
+
+
+def _at_work(member: Any) -> bool:
+    here = member.role in (ANNOTATOR, PARTICIPANT) and member.state not in (*OUT, REFUSED)
+    return here and member.consented_at is not None
+
+
+def for_owners(view: View) -> View:
+    """Restrict a view to the studio's owners and to members who own this study."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, slug: str, **kwargs: Any) -> HttpResponse:
+        study = StoredStudy.objects.filter(slug=slug).first()
+        own = study is not None and owns(request.user, study)
+        if not own:
+            raise Http404
+        request.study = study
+        return view(request, **kwargs)
+
+    entered: View = login_required(guarded)
+    return entered
+
+
+# ---------------------------------------------------------------- middleware
+
+
+UPLOAD = 64 * 1024 * 1024
+"""Bytes of a file of items."""
+FORM = 512 * 1024
+"""Bytes of everything else."""
+LOST = (OperationalError, InterfaceError)
+"""Errors of a database that is gone, full or locked for too long."""
+
+
+def takes_files(view: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark a view that takes files from people who are logged in."""
+    view.takes_files = True  # type: ignore[attr-defined]
+    return view
+
+
+class UploadMiddleware:
+    """Refuse a body that is too large by its announced length, before a byte of it is read or stored."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_view(self, request: HttpRequest, view: Any, args: Any, kwargs: Any) -> HttpResponse | None:
+        try:
+            length = int(request.META.get("CONTENT_LENGTH") or 0)
+        except ValueError:
+            length = 0
+        if length <= FORM:
+            return None
+        if getattr(view, "takes_files", False) and length <= UPLOAD and request.user.is_authenticated:
+            return None
+        return render(request, "studio/too_large.html", {"limit": UPLOAD // 1024**2}, status=413)
+
+
+class DatabaseMiddleware:
+    """Answer 503 with a page in the reader's language when the database cannot be reached."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        return unavailable() if isinstance(exception, LOST) else None
+
+
+def unavailable() -> HttpResponse:
+    """Return the page of a lost database. It asks the database nothing, not even who is logged in."""
+    page = render_to_string("studio/unavailable.html")
+    return HttpResponse(page, status=503, headers={"Retry-After": "10"})
+
+
+# ---------------------------------------------------------------- text from a browser
+
+
+LONGEST_NUMBER = 12
+
+
+def clean_text(text: str) -> str:
+    """Return text without NUL bytes, lone surrogates (no database stores them) and outer space."""
+    if "\x00" in text:
+        text = text.replace("\x00", "")
+    return text.encode("utf-8", "replace").decode("utf-8").strip()
+
+
+def whole_number(text: str, default: int, lowest: int = 0, highest: int = 10**9) -> int:
+    """Return ASCII digits as a number within limits; anything else is the default."""
+    digits = text.strip()
+    if not (digits.isascii() and digits.isdigit()) or len(digits) > LONGEST_NUMBER:
+        return default
+    return max(lowest, min(highest, int(digits)))
+
+
+# ---------------------------------------------------------------- error pages
+
+
+def _page(request: HttpRequest, title: str, text: str, status: int) -> HttpResponse:
+    return render(request, "studio/error.html", {"title": title, "text": text}, status=status)
+
+
+def not_found(request: HttpRequest, exception: Any = None) -> HttpResponse:
+    """Answer 404, alike for pages that do not exist and pages that are not for this person."""
+    return _page(request, _("There is nothing here"), _("The address is wrong, or it is not for you."), 404)
+
+
+def forbidden(request: HttpRequest, exception: Any = None) -> HttpResponse:
+    """Answer 403."""
+    return _page(request, _("That is not allowed"), _("Nothing was changed."), 403)
+
+
+def csrf(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Answer a form that is too old or came from another site."""
+    text = _(
+        "The form was too old or came from another page. Nothing was changed. Go back, reload and try again."
+    )
+    return _page(request, _("That form could not be accepted"), text, 403)
+
+
+def bad(request: HttpRequest, exception: Any = None) -> HttpResponse:
+    """Answer 400."""
+    return _page(request, _("That could not be understood"), _("Nothing was changed."), 400)
+
+
+def broken(request: HttpRequest) -> HttpResponse:
+    """Answer 500, or 503 if it is the database that cannot be reached."""
+    if isinstance(sys.exc_info()[1], LOST):
+        return unavailable()
+    text = _(
+        "Something went wrong on the server. What was shown as saved is safe. Reload the page and go on."
+    )
+    return _page(request, _("Something went wrong"), text, 500)

@@ -22,10 +22,10 @@ MIDDLEWARE = [
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "deadpan.studio.app.guards.UploadMiddleware",
+    "deadpan.studio.app.security.UploadMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "deadpan.studio.app.guards.DatabaseMiddleware",
+    "deadpan.studio.app.security.DatabaseMiddleware",
 ]
 SELF, NONE = "'self'", "'none'"
 POLICY = {
@@ -96,7 +96,7 @@ def settings_for(
             },
         ],
         "LOGIN_URL": "login",
-        "CSRF_FAILURE_VIEW": "deadpan.studio.app.views.errors.csrf",
+        "CSRF_FAILURE_VIEW": "deadpan.studio.app.security.csrf",
         "DEFAULT_AUTO_FIELD": "django.db.models.BigAutoField",
         "USE_TZ": True,
         "TIME_ZONE": "UTC",

@@ -1,4 +1,4 @@
-"""Template tags and filters: conversations and tables in deadpan's style."""
+"""Template tags and filters: conversations and tables in deadpan's style, guidelines in Markdown."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from django import template
@@ -14,6 +15,7 @@ from django.utils.crypto import salted_hmac
 from django.utils.html import escape
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext, override
+from markdown_it import MarkdownIt
 
 from deadpan.page import Cell, Table
 from deadpan.page.table import render_table
@@ -21,7 +23,7 @@ from deadpan.records import Turn
 from deadpan.stats import Interval
 from deadpan.studio.app.forms import SAID
 from deadpan.studio.protocols import PROTOCOLS
-from deadpan.studio.protocols.questions import Choice, Question
+from deadpan.studio.protocols.protocol import Choice, Question
 
 register = template.Library()
 
@@ -129,3 +131,10 @@ def pairs(table: Mapping[str, Any]) -> list[tuple[str, Any]]:
 def lookup(table: Mapping[str, Any], key: str) -> Any:
     """Return the value of a key that is a variable of the template."""
     return table.get(key, "")
+
+
+@lru_cache(maxsize=64)
+def guideline_html(text: str) -> Any:
+    """Return Markdown as HTML. HTML in it is shown as text, links may not be scripts, images are left out."""
+    reader = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+    return mark_safe(reader.render(text)) if text.strip() else ""

@@ -11,11 +11,10 @@ from typing import Any
 from deadpan.errors import ConfigError
 from deadpan.results import Result
 from deadpan.studio.app.server import last_address
-from deadpan.studio.life import steering
-from deadpan.studio.life.uploads import file_items
-from deadpan.studio.people.invites import invite_link
-from deadpan.studio.people.qualification import decide_applicants
-from deadpan.studio.records.files.imports import remove_import, study_imports
+from deadpan.studio.people.admission import decide_applicants, invite_link
+from deadpan.studio.records import steering
+from deadpan.studio.records.imports import remove_import, study_imports
+from deadpan.studio.records.sources import file_items
 
 
 def setting(word: str) -> tuple[str, Any]:

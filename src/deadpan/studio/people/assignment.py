@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import Count, Exists, F, Max, OuterRef, Q, Subquery
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, Subquery, Sum
 
 from deadpan.studio.models import (
+    ACTIVE,
+    ANNOTATOR,
     APPLICANT,
     ATTENTION,
     DONE,
     MAIN,
     OPEN,
+    PARTICIPANT,
     QUALIFICATION,
     RETURNED,
     SKIPPED,
@@ -150,3 +154,19 @@ def return_items(assignments: Any) -> int:
                 StoredItem.objects.filter(pk=item, taken__gt=0).update(taken=F("taken") - 1)
         returned += changed
     return returned
+
+
+# ---------------------------------------------------------------- quotas
+
+
+def share_of(member: Any, study: Any) -> int:
+    """Return the items this person may do: their quota, or all items."""
+    quota = settings_of(study).per_person
+    return min(quota, study.main_items) if quota else int(study.main_items)
+
+
+def even_share(study: Any) -> int:
+    """Return the quota with which everybody who is in now gets the same share of all the work."""
+    people = Member.objects.filter(study=study, state=ACTIVE, role__in=(ANNOTATOR, PARTICIPANT)).count()
+    places = StoredItem.objects.filter(study=study, kind=MAIN).aggregate(n=Sum("wanted"))["n"] or 0
+    return min(math.ceil(places / people), int(study.main_items)) if people else 0

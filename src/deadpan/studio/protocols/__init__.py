@@ -8,8 +8,13 @@ from deadpan.registry import Registry
 PROTOCOLS = Registry(
     "protocol",
     {
-        name: f"deadpan.studio.protocols.{name}:{name.title()}Protocol"
-        for name in ("annotate", "tell", "categorise", "perceive", "audit", "choose", "quiz")
+        "annotate": "deadpan.studio.protocols.annotate:AnnotateProtocol",
+        "tell": "deadpan.studio.protocols.author_survey:TellProtocol",
+        "categorise": "deadpan.studio.protocols.categorise:CategoriseProtocol",
+        "perceive": "deadpan.studio.protocols.reader_judgment:PerceiveProtocol",
+        "audit": "deadpan.studio.protocols.audit:AuditProtocol",
+        "choose": "deadpan.studio.protocols.pairwise:ChooseProtocol",
+        "quiz": "deadpan.studio.protocols.quiz:QuizProtocol",
     },
     group=PROTOCOL_PLUGINS,
 )

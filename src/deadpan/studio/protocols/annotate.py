@@ -21,9 +21,17 @@ from deadpan.formats.study_items import (
 )
 from deadpan.formats.study_settings import AnnotateSettings
 from deadpan.records import Example
-from deadpan.studio.protocols.answers import Answers
-from deadpan.studio.protocols.protocol import StudyProtocol, labelled_item, perceived_example
-from deadpan.studio.protocols.questions import Choice, Lesson, Question, Screen, Words
+from deadpan.studio.protocols.protocol import (
+    Answers,
+    Choice,
+    Lesson,
+    Question,
+    Screen,
+    StudyProtocol,
+    Words,
+    labelled_item,
+    perceived_example,
+)
 
 RESPONSE = Question(
     "response",

@@ -14,16 +14,21 @@ from deadpan.formats.study_settings import AuditSettings
 from deadpan.page import Cell, Table
 from deadpan.records import Example, Turn
 from deadpan.stats import wilson
-from deadpan.studio.protocols.answers import Answers, Section, shares
-from deadpan.studio.protocols.protocol import StudyProtocol, labelled_item, sampled, sarcastic_examples
-from deadpan.studio.protocols.questions import (
+from deadpan.studio.protocols.protocol import (
     SARCASTIC,
     SINCERE,
+    Answers,
     Lesson,
     Question,
     Screen,
+    Section,
+    StudyProtocol,
     Words,
+    labelled_item,
+    sampled,
+    sarcastic_examples,
     sarcastic_or_not,
+    shares,
 )
 
 MEANT = sarcastic_or_not(_("Was the author being sarcastic?"))

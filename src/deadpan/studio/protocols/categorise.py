@@ -11,9 +11,17 @@ from deadpan.drops import Tally
 from deadpan.formats.study_items import CategoriseItem
 from deadpan.formats.study_settings import StudySettings
 from deadpan.records import Example, Label
-from deadpan.studio.protocols.answers import Answers
-from deadpan.studio.protocols.protocol import StudyProtocol, labelled_item, perceived_example
-from deadpan.studio.protocols.questions import Choice, Lesson, Question, Screen, Words
+from deadpan.studio.protocols.protocol import (
+    Answers,
+    Choice,
+    Lesson,
+    Question,
+    Screen,
+    StudyProtocol,
+    Words,
+    labelled_item,
+    perceived_example,
+)
 
 INVALID = "invalid"
 

@@ -1,25 +1,204 @@
-"""The base class of protocols. A new protocol is one file with a subclass, and one registration.
+"""The base class of protocols, and what it speaks of: questions, screens, answers and reports.
 
-Another package registers its class under the entry point group `deadpan.protocols`.
+A new protocol is one file with a subclass, and one registration. Another package registers its class under
+the entry point group `deadpan.protocols`.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from deadpan.draws import draw
 from deadpan.draws import sample as draw_sample
 from deadpan.drops import Tally
 from deadpan.errors import ConfigError, DataError
+from deadpan.formats.export import Submission
 from deadpan.formats.study_items import StudyItem
 from deadpan.formats.study_settings import StudySettings
-from deadpan.records import Example, Label
-from deadpan.studio.protocols.answers import Answers, I, S, Section, shares
-from deadpan.studio.protocols.questions import IS_SARCASTIC, SARCASTIC, Lesson, Question, Screen, Words
+from deadpan.page import Table
+from deadpan.ratings import Ratings, majority, ratings_from_judgments
+from deadpan.records import Example, Judgment, Label, Turn
+
+Words = Any
+"""Text that is translated when it is shown, not when it is written."""
+IS_SARCASTIC = "sarcastic"
+"""Name of the question "sarcastic or not"."""
+SARCASTIC, SINCERE = "sarcastic", "not sarcastic"
+LONGEST_REMARK = 5000
+Cases = tuple[Mapping[str, tuple[str, ...]], ...]
+"""Cases of which one must hold: in it, each question named has one of the answers; "" is no answer yet."""
+
+
+def holds(cases: Cases, answers: Mapping[str, str]) -> bool:
+    """Return whether one of the cases holds."""
+    return any(all(answers.get(name, "") in values for name, values in case.items()) for case in cases)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One answer. `when` names the answers to the earlier question under which it is offered."""
+
+    value: str
+    label: Words
+    when: tuple[str, ...] = ()
+    cases: Cases = ()
+    """Instead of `when`, where it depends on several questions."""
+
+    def offered(self, answers: Mapping[str, str], after: str) -> bool:
+        """Return whether it can be chosen, given the other answers; `after` is the earlier question."""
+        cases = self.cases or (({after: self.when},) if self.when else ())
+        return not cases or holds(cases, answers)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question; without choices it is answered in words. `after` and `when` make it depend on another."""
+
+    name: str
+    text: Words
+    choices: tuple[Choice, ...] = ()
+    required: bool = True
+    after: str = ""
+    when: tuple[str, ...] = ()
+    cases: Cases = ()
+    """Instead of `after` and `when`, where it depends on several questions."""
+    quotes: Literal["", "choices", "all"] = ""
+    """Words that are the item's own, in its language: the choices, or the question too."""
+
+    @property
+    def conditions(self) -> Cases:
+        """The cases in which it is asked; empty if it always is."""
+        return self.cases or (({self.after: self.when},) if self.after else ())
+
+    @property
+    def conditions_json(self) -> str:
+        """The cases, for the script of the page."""
+        return json.dumps(self.conditions)
+
+    def asked(self, answers: Mapping[str, str]) -> bool:
+        """Return whether it is asked, given the other answers."""
+        return not self.conditions or holds(self.conditions, answers)
+
+    def allows(self, value: str, answers: Mapping[str, str]) -> bool:
+        """Return whether `value` is a possible answer. An empty one always is: it clears an answer."""
+        if not value:
+            return True
+        if not self.choices:
+            return len(value) <= LONGEST_REMARK
+        return any(choice.value == value and choice.offered(answers, self.after) for choice in self.choices)
+
+    @property
+    def values(self) -> list[str]:
+        """The values of its choices."""
+        return [choice.value for choice in self.choices]
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """The view a person has of an item; never a hidden field."""
+
+    context: Sequence[Turn]
+    response: Turn | None
+    notes: Sequence[tuple[Words, str]] = ()
+    questions: Sequence[Question] = ()
+    after: Sequence[Turn] = ()
+    """Turns that followed the response."""
+    language: str = ""
+    """Of the item's words, where it is not the study's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """One entry of a guideline: a case, an example of it, and the reason."""
+
+    title: Words
+    example: Words
+    why: Words
+
+
+def sarcastic_or_not(text: Words) -> Question:
+    """Return a question with these two answers."""
+    return Question(
+        IS_SARCASTIC, text, (Choice(SARCASTIC, _("Sarcastic")), Choice(SINCERE, _("Not sarcastic")))
+    )
+
+
+def shuffled(count: int, order: str) -> list[int]:
+    """Return the places 0 to count - 1 in an order that depends on `order` alone."""
+    return sorted(range(count), key=lambda place: draw(0, f"{order}\x1f{place}"))
+
+
+# ---------------------------------------------------------------- answers
+
+
+I = TypeVar("I", bound=StudyItem)  # noqa: E741 - the item
+S = TypeVar("S", bound=StudySettings)
+
+
+@dataclass(frozen=True, slots=True)
+class Answers(Generic[I, S]):
+    """The latest answer of each person to each question of the main items, and the items themselves."""
+
+    judgments: Sequence[Judgment]
+    settings: S
+    items: Mapping[str, I] = field(default_factory=dict)
+    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """The final answer per item and question: the adjudicator's or the majority's."""
+    submissions: Sequence[Submission] = ()
+    """Accepted submissions of a survey."""
+    rejected: Sequence[Sequence[str]] = ()
+    """The reasons of each submission that was not accepted."""
+    source: str = ""
+    language: str = ""
+    resamples: int = 500
+
+    def ratings(self, question: Question) -> Ratings | None:
+        """Return the answers to one question; None where there are none yet."""
+        rows = [j for j in self.judgments if j.question == question.name and j.answer]
+        return ratings_from_judgments(rows, question.name, question.values) if rows else None
+
+    def majority(self, question: Question) -> dict[str, str]:
+        """Return the majority's answer per item, without ties."""
+        ratings = self.ratings(question)
+        labels = majority(ratings) if ratings else []
+        return {label.item_id: label.value for label in labels if label.value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One table of a report, with a note."""
+
+    title: str
+    table: Table
+    note: str = ""
+
+
+def shares(answers: Answers[I, S], question: Question) -> Section | None:
+    """Return how often each choice won; None for a question without choices."""
+    if not question.choices:
+        return None
+    ratings = answers.ratings(question)
+    labels = majority(ratings) if ratings else []
+    n = len(labels)
+    rows: list[tuple[str, int, str]] = []
+    for choice in question.choices:
+        won = sum(label.value == choice.value for label in labels)
+        rows.append((str(choice.label), won, f"{won / n:.0%}" if n else "–"))
+    ties = sum(label.value is None for label in labels)
+    rows.append((gettext("no majority"), ties, f"{ties / n:.0%}" if n else "–"))
+    head = (gettext("answer"), gettext("items"), gettext("share"))
+    return Section(str(question.text), Table(head, tuple(rows)))
+
+
+# ---------------------------------------------------------------- protocols
+
 
 T = TypeVar("T", bound=StudyItem)
 

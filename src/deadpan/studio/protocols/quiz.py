@@ -17,9 +17,17 @@ from deadpan.stats import LEVEL, Interval, wilson
 from deadpan.stats.bootstrap import RESAMPLES, totals_interval
 from deadpan.stats.interval import FloatArray, undefined
 from deadpan.stats.scores import share
-from deadpan.studio.protocols.answers import Answers, Section
-from deadpan.studio.protocols.protocol import StudyProtocol
-from deadpan.studio.protocols.questions import Choice, Lesson, Question, Screen, Words, shuffled
+from deadpan.studio.protocols.protocol import (
+    Answers,
+    Choice,
+    Lesson,
+    Question,
+    Screen,
+    Section,
+    StudyProtocol,
+    Words,
+    shuffled,
+)
 
 LETTERS = "ABCDEF"
 BEST = Question(

@@ -1,4 +1,4 @@
-"""The append-only journal of judgments. The latest answer to each question counts."""
+"""The append-only journal: saves and undo, and its rows as records. The latest answer counts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ from typing import Any
 from django.db import IntegrityError, connection, transaction
 from django.db.models import F
 
+from deadpan.drops import Tally
 from deadpan.errors import DataError
+from deadpan.formats.export import Submission
+from deadpan.records import Judgment as Record
+from deadpan.studio import models
 from deadpan.studio.models import (
     ATTENTION,
     DONE,
@@ -19,12 +23,13 @@ from deadpan.studio.models import (
     QUALIFICATION,
     RETURNED,
     SKIPPED,
+    WITHDRAWN,
     Assignment,
     Member,
     StoredItem,
     StoredJudgment,
 )
-from deadpan.studio.protocols.questions import Question
+from deadpan.studio.protocols.protocol import Question
 from deadpan.studio.records.studies import screen_of
 
 LONGEST_KEY = 64
@@ -216,3 +221,70 @@ def _undo(member: Any, study: Any, now: datetime) -> Any:
         answers = current(member.pk, assignment.item.pk)
         _touch(assignment, is_complete(questions_of(assignment, study), answers), now)
     return assignment
+
+
+# ---------------------------------------------------------------- judgments as records
+
+
+def rows(study: Any, kinds: Sequence[str] = (MAIN,), adjudicators: bool = False) -> Any:
+    """Return the journal rows of one study, oldest first."""
+    found = models.StoredJudgment.objects.filter(study=study, item__kind__in=kinds).exclude(
+        member__state=WITHDRAWN
+    )
+    if adjudicators:
+        found = found.filter(source="adjudication")
+    else:
+        found = found.exclude(source="adjudication")
+    return found.order_by("id").select_related(None)
+
+
+def records(study: Any, kinds: Sequence[str] = (MAIN,), adjudicators: bool = False) -> list[Record]:
+    """Return every row as a Judgment, under the person's pseudonym."""
+    values = rows(study, kinds, adjudicators).values_list(
+        "item__item_id", "member__pseudonym", "question", "answer", "seconds", "created_at"
+    )
+    return [Record(i, who, q, a, s, at.isoformat()) for i, who, q, a, s, at in values]
+
+
+def latest_records(study: Any, kinds: Sequence[str] = (MAIN,), adjudicators: bool = False) -> list[Record]:
+    """Return each person's latest answer to each question, without cleared ones."""
+    latest = {(r.item_id, r.annotator, r.question): r for r in records(study, kinds, adjudicators)}
+    return [record for record in latest.values() if record.answer]
+
+
+# ---------------------------------------------------------------- submissions
+
+
+def _submissions(study: Any) -> Any:
+    """Return the submissions of people who have not withdrawn, oldest first."""
+    return study.submissions.exclude(member__state=WITHDRAWN).select_related("member").order_by("id")
+
+
+def accepted_submissions(study: Any) -> list[Submission]:
+    """Return the submissions that break no rule."""
+    return [
+        Submission(
+            f"{study.slug}-{row.pk}",
+            row.member.pseudonym,
+            row.answers,
+            row.seconds,
+            row.created_at.isoformat(),
+        )
+        for row in _submissions(study)
+        if not row.reasons
+    ]
+
+
+def rejected_submissions(study: Any) -> list[tuple[int, list[str]]]:
+    """Return the number and the reasons of each submission that is not used."""
+    return [(row.pk, row.reasons) for row in _submissions(study) if row.reasons]
+
+
+def tally_submissions(study: Any, tally: Tally) -> None:
+    """Count every submission that is not used, under its first reason, and every withdrawal."""
+    for pk, reasons in rejected_submissions(study):
+        tally.drop(reasons[0], f"submission {pk}")
+    # Tombstones of earlier versions do not say how much was erased.
+    withdrawn = sum(max(1, n) for n in study.tombstones.values_list("submissions", flat=True))
+    if withdrawn:
+        tally.drops["withdrawn"] += withdrawn

@@ -1,19 +1,40 @@
-"""Sources of the items of a study: a study folder, an item file, Label Studio tasks, or records."""
+"""Items of a study from files: study folders, item files, Label Studio tasks, and tables people upload."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+import io
+import os
+import re
+import secrets
+import time
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
+
 from deadpan.config import read_config
-from deadpan.errors import ConfigError
-from deadpan.formats.study import ITEMS, STUDY, Study, is_item_file, read_items, read_study
+from deadpan.drops import Tally
+from deadpan.errors import ConfigError, DataError
+from deadpan.fields import decode, field_types
+from deadpan.formats.study import (
+    ITEMS,
+    STUDY,
+    Study,
+    checked_items,
+    is_item_file,
+    item_type,
+    read_items,
+    read_study,
+)
 from deadpan.formats.study_items import StudyItem
+from deadpan.formats.tables import SUFFIXES, read_table
 from deadpan.studio.protocols import PROTOCOLS
-from deadpan.studio.protocols.protocol import sampled
-from deadpan.studio.records.files.labelstudio import examples_from
+from deadpan.studio.protocols.protocol import StudyProtocol, sampled
+from deadpan.studio.records.labelstudio import examples_from
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,3 +96,211 @@ def described(
     given = {name: value for name, value in fields.items() if value is not None}
     merged = {**study.settings, **{k: v for k, v in (settings or {}).items() if v is not None}}
     return replace(plan, study=replace(study, settings=merged, **given))
+
+
+# ---------------------------------------------------------------- uploads
+
+
+FOLDER = "uploads"
+TOKEN = re.compile(r"[A-Za-z0-9_-]{20,60}")
+DAY = 24 * 3600
+SAMPLE = 50
+CURE = "save it again as CSV (UTF-8) or JSONL"
+LABELS = {
+    **dict.fromkeys(("1", "true", "yes", "sarcastic", "sarcasm", "비꼼", "비꼬는 말", "sarc"), True),
+    **dict.fromkeys(("0", "false", "no", "not sarcastic", "not_sarcastic", "sincere", "non-sarcasm"), False),
+}
+GUESSES = {
+    "text": ("text", "response", "comment", "tweet", "body", "sentence", "utterance", "글", "응답", "문장"),
+    "context": ("context", "parent", "dialogue", "dialog", "history", "맥락", "대화"),
+    "id": ("id", "item_id", "번호"),
+    "label": ("label", "sarcastic", "sarcasm", "라벨", "정답"),
+    "speaker": ("speaker", "author", "화자"),
+}
+
+
+def keep_upload(name: str, chunks: Iterator[bytes]) -> str:
+    """Store an uploaded file for a day, readable by the studio only, and return its token."""
+    suffix = Path(name).suffix.lower()
+    if suffix not in (*SUFFIXES, ".zip"):
+        raise DataError(f"a file of the kind {suffix or 'without ending'} cannot be read: {CURE}")
+    folder = Path(settings.STUDIO_HOME) / FOLDER
+    folder.mkdir(mode=0o700, exist_ok=True)
+    for old in folder.iterdir():
+        if time.time() - old.stat().st_mtime > DAY:
+            old.unlink(missing_ok=True)
+    token = secrets.token_urlsafe(24)
+    handle = os.open(folder / f"{token}{suffix}", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        for chunk in chunks:
+            file.write(chunk)
+    return token
+
+
+def find_upload(token: str) -> Path:
+    """Return the file of a token."""
+    folder = Path(settings.STUDIO_HOME) / FOLDER
+    found = sorted(folder.glob(f"{token}.*")) if TOKEN.fullmatch(token) and folder.is_dir() else []
+    if not found:
+        raise DataError("the file is no longer here: upload it again")
+    return found[0]
+
+
+def drop_upload(token: str) -> None:
+    """Delete a file that was used."""
+    find_upload(token).unlink(missing_ok=True)
+
+
+def ready_items(path: Path, protocol: str) -> list[StudyItem] | None:
+    """Return the items of a zipped study folder, an item file or Label Studio tasks; None for a table."""
+    if path.suffix == ".zip":
+        return _zipped(path, protocol)
+    if path.suffix == ".jsonl" and is_item_file(path):
+        return read_items(path, protocol)
+    if path.suffix == ".json" and _is_label_studio(path):
+        kind: StudyProtocol[Any, Any] = PROTOCOLS.load(protocol)()
+        return list(kind.items_from(examples_from(path)))
+    return None
+
+
+def _is_label_studio(path: Path) -> bool:
+    head = path.read_text("utf-8", errors="replace")[:4000]
+    return '"data"' in head and head.lstrip().startswith("[")
+
+
+def _zipped(path: Path, protocol: str) -> list[StudyItem]:
+    """Read a zipped study folder; only its two files are unpacked, whatever else is in it."""
+    folder = path.with_suffix("")
+    try:
+        with zipfile.ZipFile(io.BytesIO(path.read_bytes())) as archive:
+            names = {Path(name).name: name for name in archive.namelist()}
+            if ITEMS not in names:
+                raise DataError(f"{path.suffix}: no {ITEMS} in it: zip the study folder")
+            folder.mkdir(exist_ok=True)
+            for name in (ITEMS, STUDY, "manifest.json"):
+                if name in names:
+                    if archive.getinfo(names[name]).file_size > 512 * 1024**2:
+                        raise DataError(f"{name} is larger than 512 MB unpacked")
+                    (folder / name).write_bytes(archive.read(names[name]))
+        if (folder / STUDY).exists():
+            study, items = read_study(folder)
+            if study.protocol != protocol:
+                raise DataError(f"the folder holds a study of the protocol {study.protocol}, not {protocol}")
+            return items
+        return read_items(folder / ITEMS, protocol)
+    except (zipfile.BadZipFile, OSError, RuntimeError) as bad:
+        raise DataError(f"not a zip that can be read ({bad}): zip the study folder again") from None
+    finally:
+        for file in folder.glob("*") if folder.is_dir() else ():
+            file.unlink()
+        if folder.is_dir():
+            folder.rmdir()
+
+
+def file_items(path: Path, protocol: str) -> list[StudyItem]:
+    """Return the items of any file, a table's by the names of its columns."""
+    items = ready_items(path, protocol)
+    if items is None:
+        names, _ = columns_of(path)
+        items = table_items(path, protocol, guessed(names, protocol))
+    return items
+
+
+# ---------------------------------------------------------------- columns
+
+
+def columns_of(path: Path) -> tuple[list[str], list[dict[str, str]]]:
+    """Return the columns of a table and its first rows as text."""
+    rows = [row.fields for row in islice(read_table(path, Tally(), CURE), SAMPLE)]
+    if not rows:
+        raise DataError(f"there is no row in it: {CURE}")
+    names = list(dict.fromkeys(str(name) for row in rows for name in row))
+    return names, [{name: str(row.get(name, "") or "") for name in names} for row in rows]
+
+
+def wanted_columns(protocol: str) -> dict[str, bool]:
+    """Return what a protocol's items are made of, and whether it is needed; `text` is the response."""
+    kind = item_type(protocol)
+    types = field_types(kind)
+    wanted = {"text": True, "id": False, "context": False, "speaker": False}
+    for one in fields(kind):
+        if one.name in ("id", "response", "context", "check"):
+            continue
+        if one.name in ("source", "categories", "ids", "suspect", "intended", "version", "topic", "date"):
+            continue
+        if types[one.name] in (str, int | None, bool | None) or one.name == "options":
+            needed = one.default is MISSING and one.default_factory is MISSING
+            wanted[one.name] = needed or one.name == "answer"
+    return wanted
+
+
+def guessed(columns: list[str], protocol: str) -> dict[str, str]:
+    """Return the column that probably holds each part, by its name."""
+    small = {name.casefold().strip(): name for name in columns}
+    found = {}
+    for part in wanted_columns(protocol):
+        words = GUESSES.get(part, (part,))
+        found[part] = next((small[word] for word in words if word in small), "")
+    return found
+
+
+def table_items(
+    path: Path, protocol: str, columns: Mapping[str, str], limit: int | None = None
+) -> list[StudyItem]:
+    """Return the rows of a table as items. Several columns of options are named with commas."""
+    kind = item_type(protocol)
+    rows = islice(read_table(path, Tally(), CURE), limit)
+    items = []
+    for number, row in enumerate(rows, 1):
+        values = {str(name): value for name, value in row.fields.items()}
+        try:
+            items.append(decode(_plain(values, columns, number, field_types(kind)), kind))
+        except (TypeError, ValueError) as bad:
+            raise DataError(f"row {number}: {bad}") from None
+    return checked_items(items, protocol)
+
+
+def _plain(
+    values: Mapping[str, Any], columns: Mapping[str, str], number: int, types: Mapping[str, Any]
+) -> dict[str, Any]:
+    def cell(part: str) -> str:
+        value = values.get(columns.get(part, ""), "")
+        return "" if value is None else str(value).strip()
+
+    plain: dict[str, Any] = {
+        "id": cell("id") or f"row{number}",
+        "response": {"speaker": cell("speaker"), "text": cell("text")},
+        "context": _turns(values.get(columns.get("context", ""))),
+    }
+    for part, column in columns.items():
+        if part not in types or part in plain or not column:
+            continue
+        if part == "options":
+            plain[part] = [str(values.get(name.strip(), "") or "") for name in column.split(",")]
+        elif types[part] == bool | None:
+            plain[part] = LABELS.get(cell(part).casefold())
+        elif types[part] == int | None:
+            plain[part] = int(cell(part)) if cell(part).lstrip("-").isdecimal() else None
+        else:
+            plain[part] = cell(part)
+    return plain
+
+
+def _turns(value: Any) -> list[dict[str, str]]:
+    """Return a context: a list of turns, or lines of which each may begin with a speaker and a colon."""
+    if isinstance(value, list):
+        return [
+            {"speaker": str(t.get("speaker", "")), "text": str(t.get("text", ""))}
+            if isinstance(t, dict)
+            else {"speaker": "", "text": str(t)}
+            for t in value
+        ]
+    turns = []
+    for line in str(value or "").splitlines():
+        speaker, mark, text = line.partition(":")
+        named = bool(mark) and len(speaker) <= 20 and bool(text.strip())
+        if line.strip():
+            turns.append(
+                {"speaker": speaker.strip() if named else "", "text": (text if named else line).strip()}
+            )
+    return turns

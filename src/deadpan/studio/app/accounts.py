@@ -1,0 +1,367 @@
+"""Accounts: login, the first owner, passwords, guests, joining by an invitation, and withdrawal."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.contrib.auth import authenticate, login, logout
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.forms import PasswordChangeForm
+from django.contrib.auth.password_validation import validate_password
+from django.contrib.auth.views import LoginView, PasswordChangeView
+from django.core import signing
+from django.db import IntegrityError, transaction
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse, reverse_lazy
+from django.utils import timezone
+from django.utils.translation import get_language, gettext
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_POST
+
+from deadpan.page import stylesheet
+from deadpan.studio.app.security import Try, clean_text
+from deadpan.studio.models import (
+    ADJUDICATOR,
+    OWNER,
+    PARTICIPANT,
+    REMOVED,
+    WITHDRAWN,
+    Identity,
+    Invite,
+    Member,
+    Person,
+    StoredStudy,
+)
+from deadpan.studio.people.admission import (
+    GUEST,
+    any_invite,
+    find_invite,
+    is_preview,
+    known_participant,
+    platform_ids,
+    use_invite,
+)
+from deadpan.studio.people.withdrawal import withdraw
+
+BACKEND = "deadpan.studio.app.security.PasswordBackend"
+RETURN = "deadpan.studio.return"
+
+
+class LoginForm(forms.Form):
+    """Name and password."""
+
+    name = forms.CharField(
+        label=_("Name"), max_length=150, widget=forms.TextInput(attrs={"autocomplete": "username"})
+    )
+    password = forms.CharField(
+        label=_("Password"),
+        max_length=200,
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+    )
+
+    def __init__(self, request: HttpRequest | None = None, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.request, self.throttled = request, False
+        self.person: Any = None
+
+    def clean(self) -> dict[str, Any]:
+        """Check the password, unless there were too many tries."""
+        cleaned: dict[str, Any] = super().clean() or {}
+        if self.request is None or not {"name", "password"} <= cleaned.keys():
+            return cleaned
+        attempt = Try(self.request, cleaned["name"], timezone.now())
+        if attempt.refused:
+            self.throttled = True
+            raise forms.ValidationError(gettext("Too many attempts. Wait ten minutes."))
+        self.person = authenticate(self.request, **cleaned)
+        if self.person is None:
+            raise forms.ValidationError(gettext("Name and password do not match."))
+        attempt.succeeded()
+        return cleaned
+
+    def get_user(self) -> Any:
+        """Return who logged in, for Django's view."""
+        return self.person
+
+
+class AccountForm(forms.Form):
+    """A new account."""
+
+    name = forms.CharField(
+        label=_("Name"), max_length=150, widget=forms.TextInput(attrs={"autocomplete": "username"})
+    )
+    password = forms.CharField(
+        label=_("Password (10 characters or more)"),
+        max_length=200,
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+    )
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"].strip()
+        if Person.objects.filter(name=name).exists() or name.casefold().startswith((GUEST, "imported-")):
+            raise forms.ValidationError(gettext("This name is taken. If it is yours, log in first."))
+        return name
+
+    def clean_password(self) -> str:
+        password: str = self.cleaned_data["password"]
+        validate_password(password, Person(name=self.cleaned_data.get("name", "")))
+        return password
+
+
+class Enter(LoginView):
+    """The login page."""
+
+    template_name = "studio/login.html"
+    authentication_form = LoginForm
+    next_page = reverse_lazy("home")
+
+    def form_invalid(self, form: LoginForm) -> HttpResponse:
+        """Show the page again; too many tries have a status of their own."""
+        response = super().form_invalid(form)
+        response.status_code = 429 if form.throttled else 200
+        return response
+
+
+class OwnPasswordForm(PasswordChangeForm):
+    """The old password and a new one; guesses of the old one are limited as at the login."""
+
+    def __init__(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.request = request
+
+    def clean_old_password(self) -> str:
+        """Check the old password, unless there were too many tries."""
+        attempt = Try(self.request, str(self.user.name), timezone.now())
+        if attempt.refused:
+            raise forms.ValidationError(gettext("Too many attempts. Wait ten minutes."))
+        old: str = super().clean_old_password()
+        attempt.succeeded()
+        return old
+
+
+class ChangePassword(PasswordChangeView):
+    """Change one's own password; other sessions of the account end."""
+
+    template_name = "studio/password.html"
+    form_class = OwnPasswordForm
+    success_url = reverse_lazy("account")
+
+    def get_form_kwargs(self) -> dict[str, Any]:
+        """Tell the form who asks."""
+        return {**super().get_form_kwargs(), "request": self.request}
+
+
+def sign_in(request: HttpRequest, person: Any) -> None:
+    """Log in with a new session key, so that a session fixed earlier is useless."""
+    login(request, person, backend=BACKEND)
+
+
+@require_POST
+def leave(request: HttpRequest) -> HttpResponse:
+    """Log out; a guest, who has no password, is shown the link back first."""
+    link = return_link(request) if request.user.is_authenticated else ""
+    logout(request)
+    if link:
+        return render(request, "studio/left.html", {"return_link": link})
+    return redirect("login")
+
+
+def start(request: HttpRequest, token: str) -> HttpResponse:
+    """Create the first owner, by the link that the first start printed."""
+    invite = find_invite(token, timezone.now())
+    if invite is None or invite.study is not None:
+        raise Http404
+    form = AccountForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        with transaction.atomic():
+            if not Invite.objects.filter(pk=invite.pk, uses_left=1).update(uses_left=0):
+                raise Http404
+            person = Person.objects.make(is_owner=True, **form.cleaned_data)
+        sign_in(request, person)
+        return redirect("home")
+    return render(
+        request, "studio/account.html", {"form": form, "title": gettext("Create the study leader's account")}
+    )
+
+
+@login_required
+def account(request: HttpRequest) -> HttpResponse:
+    """Show one's account: the name, the password, and a guest's link back."""
+    context = {"guest": is_guest(request.user), "return_link": return_link(request)}
+    return render(request, "studio/profile.html", context)
+
+
+# ---------------------------------------------------------------- guests
+
+
+def is_guest(person: Any) -> bool:
+    """Return whether this person came by a link and has no password."""
+    return str(person.name).startswith(GUEST) and not person.has_usable_password()
+
+
+def return_link(request: HttpRequest) -> str:
+    """Return the link with which a guest comes back; empty for somebody who has a password."""
+    if not is_guest(request.user):
+        return ""
+    # The unusable password is random: making a new one ends all links of the guest.
+    token = signing.dumps([request.user.pk, request.user.password], salt=RETURN, compress=True)
+    return str(request.build_absolute_uri(reverse("return", args=[token])))
+
+
+def come_back(request: HttpRequest, token: str) -> HttpResponse:
+    """Log a guest in again by their own link, after a press of a button: a link preview is not a visit."""
+    try:
+        pk, password = signing.loads(token, salt=RETURN, max_age=settings.STUDIO_RETURN_AGE)
+    except (signing.BadSignature, ValueError, TypeError):
+        raise Http404 from None
+    person = Person.objects.filter(pk=pk, password=password).first()
+    if person is None:
+        raise Http404
+    if request.method == "POST":
+        sign_in(request, person)
+        return redirect("home")
+    return render(request, "studio/back.html", {})
+
+
+# ---------------------------------------------------------------- joining
+
+
+TRUSTED = (OWNER, ADJUDICATOR)
+"""Roles that need a password, because they see other people's work."""
+
+
+def join(request: HttpRequest, token: str) -> HttpResponse:
+    """Accept an invitation. Annotators make an account; participants need none."""
+    invite = any_invite(token)
+    if invite is None or invite.study is None:
+        raise Http404
+    if (known := _own(request, invite)) is not None:
+        return known
+    if not invite.usable(timezone.now()):
+        return _used_up(request, invite)
+    if is_preview(request.GET):
+        return render(request, "studio/join.html", {"study": invite.study, "preview": True})
+    outsider = not request.user.is_authenticated or (invite.role in TRUSTED and is_guest(request.user))
+    form = AccountForm(request.POST or None) if invite.role != PARTICIPANT and outsider else None
+    if request.method == "POST" and (form is None or form.is_valid()):
+        return _enter(request, invite, form, outsider)
+    context = {"form": form, "study": invite.study, "role": invite.role}
+    return render(request, "studio/join.html", context)
+
+
+def _own(request: HttpRequest, invite: Any) -> HttpResponse | None:
+    """Return the next page for somebody who is already in the study: their link works again."""
+    if request.user.is_authenticated:
+        if Member.objects.filter(study=invite.study, person=request.user, role=invite.role).exists():
+            return redirect("study", slug=invite.study.slug)
+        return None
+    # A link for one person is that person's own: a guest who used it comes back by it.
+    if request.method == "POST" and invite.uses == 1 and invite.revoked_at is None:
+        member = invite.members.select_related("person").first()
+        if member is not None and is_guest(member.person):
+            sign_in(request, member.person)
+            return redirect("study", slug=invite.study.slug)
+    return None
+
+
+def _used_up(request: HttpRequest, invite: Any) -> HttpResponse:
+    """Say that a link is used, withdrawn or too old, and what to do."""
+    if invite.members.exists() and invite.revoked_at is None:
+        mine = invite.uses == 1 and is_guest(invite.members.select_related("person").first().person)
+        context = {"study": invite.study, "again": mine, "form": None}
+        return render(request, "studio/join_again.html", context, status=200 if mine else 404)
+    raise Http404
+
+
+def _enter(request: HttpRequest, invite: Any, form: AccountForm | None, outsider: bool) -> HttpResponse:
+    crowd_id, visit = platform_ids(request.GET)
+    if invite.role == PARTICIPANT and crowd_id:
+        earlier = known_participant(invite.study, crowd_id)
+        if earlier is not None and (not request.user.is_authenticated or earlier.person != request.user):
+            title = gettext("You have taken part already")
+            # A start page would ask somebody without an account to log in: there is no way on from here.
+            context = {"title": title, "text": taken_part(), "final": not request.user.is_authenticated}
+            return render(request, "studio/error.html", context, status=409)
+    try:
+        with transaction.atomic():
+            person = _person(request, form, outsider)
+            member = use_invite(invite, person)
+            if member is None:
+                raise Http404
+            if crowd_id:
+                Identity.objects.update_or_create(
+                    member=member, defaults={"crowd_id": crowd_id, "platform": visit}
+                )
+            if not member.language:
+                Member.objects.filter(pk=member.pk).update(language=_language(invite.study))
+    except IntegrityError:  # somebody else took the name at the same time
+        return redirect("join", token=request.resolver_match.kwargs["token"])
+    if person != request.user:
+        sign_in(request, person)
+    return redirect("study", slug=invite.study.slug)
+
+
+def taken_part() -> str:
+    """Return what somebody is told who comes with an id that has taken part."""
+    return str(
+        gettext("Somebody with this id has already taken part. If it was you, use the link you were given.")
+    )
+
+
+def _language(study: Any) -> str:
+    """Return the reader's language if the study has items in it; else everybody gets everything."""
+    language = (get_language() or "")[:2]
+    own = study.items.exclude(language="")
+    return language if own.filter(language=language).exists() else ""
+
+
+def _person(request: HttpRequest, form: AccountForm | None, outsider: bool) -> Any:
+    if form is not None:
+        return Person.objects.make(**form.cleaned_data)
+    if request.user.is_authenticated and not outsider:
+        return request.user
+    return Person.objects.make(f"{GUEST}{secrets.token_hex(8)}")
+
+
+# ---------------------------------------------------------------- pages of no study
+
+
+@login_required
+def home(request: HttpRequest) -> HttpResponse:
+    """List the person's studies; for an owner, all studies."""
+    mine = (
+        Member.objects.filter(person=request.user)
+        .exclude(state__in=(WITHDRAWN, REMOVED))
+        .select_related("study")
+    )
+    studies = StoredStudy.objects.order_by("-created_at") if request.user.is_owner else []
+    return render(request, "studio/home.html", {"memberships": mine, "studies": studies})
+
+
+def look(request: HttpRequest) -> HttpResponse:
+    """Return the style sheet of every deadpan page."""
+    return HttpResponse(stylesheet(), content_type="text/css", headers={"Cache-Control": "max-age=3600"})
+
+
+def withdrawal(request: HttpRequest) -> HttpResponse:
+    """Withdraw with the code; no login is needed."""
+    message, done, status = "", False, 200
+    if request.method == "POST":
+        at = timezone.now()
+        attempt = Try(request, "withdraw", at)
+        if attempt.refused:
+            message, status = gettext("Too many attempts. Wait ten minutes."), 429
+        elif withdraw(clean_text(request.POST.get("code", "")), at):
+            done = True
+            attempt.succeeded()
+            if request.user.is_authenticated and not Person.objects.filter(pk=request.user.pk).exists():
+                logout(request)
+        else:
+            message = gettext("No such code, or it was used already. Check it letter by letter.")
+    return render(request, "studio/withdraw.html", {"message": message, "done": done}, status=status)

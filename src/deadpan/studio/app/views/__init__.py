@@ -1,1 +1,0 @@
-"""The views, one file per kind of page."""

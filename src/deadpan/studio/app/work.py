@@ -1,0 +1,508 @@
+"""Pages of people who take part: arrival and consent, items, the survey, and ten items for anybody to try."""
+
+from __future__ import annotations
+
+import json
+import math
+import secrets
+from datetime import timedelta
+from typing import Any
+
+from django.core import signing
+from django.core.paginator import Paginator
+from django.db import DatabaseError, IntegrityError, transaction
+from django.db.models import F
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from deadpan.draws import draw
+from deadpan.errors import DataError
+from deadpan.studio.app.accounts import return_link, taken_part
+from deadpan.studio.app.security import clean_text, for_holders, for_members, for_workers, whole_number
+from deadpan.studio.app.templating import guideline_html
+from deadpan.studio.models import (
+    ADJUDICATOR,
+    ANNOTATOR,
+    APPLICANT,
+    MAIN,
+    OPEN,
+    OWNER,
+    PARTICIPANT,
+    QUALIFICATION,
+    REFUSED,
+    RETURNED,
+    Assignment,
+    Identity,
+    Member,
+    StoredItem,
+    StoredStudy,
+    StoredSubmission,
+)
+from deadpan.studio.people.admission import Completion, completion_of, filled_completion, known_participant
+from deadpan.studio.people.assignment import next_assignment, share_of, skip_assignment
+from deadpan.studio.people.demographics import COUNTRIES, GENDERS, same_fact
+from deadpan.studio.people.withdrawal import consent, shown_code
+from deadpan.studio.protocols.protocol import SurveyEntry
+from deadpan.studio.records import journal
+from deadpan.studio.records.progress import pay_of, pay_rule
+from deadpan.studio.records.studies import item_of, protocol_of, screen_of, settings_of
+
+LONGEST_PAGE = timedelta(hours=1)
+
+
+@for_members(OWNER, ADJUDICATOR, ANNOTATOR, PARTICIPANT)
+def arrive(request: HttpRequest) -> HttpResponse:
+    """Redirect to what comes next: consent, the survey, an item, or the end."""
+    member, study = request.member, request.study
+    if member.role == OWNER:
+        return redirect("dashboard", slug=study.slug)
+    if member.role == ADJUDICATOR:
+        return redirect("adjudicate", slug=study.slug)
+    if member.consented_at is None:
+        return redirect("consent", slug=study.slug)
+    if member.state == REFUSED:
+        return _end(request, "refused")
+    if protocol_of(study).survey and (study.is_open or member.submissions.exists()):
+        return redirect("survey", slug=study.slug)
+    if not study.is_open:
+        return _end(request, study.stage)
+    assignment = next_assignment(member, timezone.now())
+    if assignment is not None:
+        return redirect("item", slug=study.slug, number=assignment.number)
+    return _end(request, "waiting" if member.state == APPLICANT else "done")
+
+
+def _end(request: HttpRequest, state: str) -> HttpResponse:
+    member, study = request.member, request.study
+    last = Assignment.objects.filter(member=member).exclude(state=RETURNED).order_by("-number").first()
+    context = {
+        "study": study,
+        "state": state,
+        "code": shown_code(member),
+        "last": last,
+        "pay": pay_of(member, settings_of(study)),
+        "completion": completion_of(member, study, state),
+    }
+    return render(request, "studio/done.html", context)
+
+
+@for_workers
+def agree(request: HttpRequest) -> HttpResponse:
+    """Ask for consent, and for the facts that raters must share."""
+    study, member = request.study, request.member
+    protocol, settings = protocol_of(study), settings_of(study)
+    # The protocol's own text is in the reader's language: people agree to what they can read.
+    text = settings.consent or str(protocol.consent)
+    wanted = dict(settings.match)
+    missing = False
+    if request.method == "POST" and request.POST.get("agree") == "yes":
+        facts = {
+            name: clean_text(request.POST.get(name, ""))[:40]
+            for name in ("country", "gender")
+            if name in wanted
+        }
+        missing = not all(facts.values())
+        if not missing:
+            _agreed(member, text, facts, wanted)
+            return redirect("guideline", slug=study.slug)
+    context = {
+        "study": study,
+        "protocol": protocol,
+        "text": text,
+        "wanted": wanted,
+        "settings": settings,
+        "countries": COUNTRIES,
+        "genders": GENDERS,
+        "missing": missing,
+        "rule": pay_rule(settings),
+        "again": member.consented_at is not None,
+    }
+    return render(request, "studio/consent.html", context)
+
+
+def _agreed(member: Any, text: str, facts: dict[str, str], wanted: dict[str, str]) -> None:
+    """Store the consent; those who do not match what the study asks for are told at once."""
+    consent(member, text, timezone.now(), **facts)
+    if not all(same_fact(name, str(wanted[name]), facts[name]) for name in facts):
+        Member.objects.filter(pk=member.pk).update(state=REFUSED)
+
+
+@for_workers
+def guideline(request: HttpRequest) -> HttpResponse:
+    """Show the guideline with examples, and the withdrawal code to people who have agreed."""
+    settings = settings_of(request.study)
+    context = {
+        "study": request.study,
+        "protocol": protocol_of(request.study),
+        "introduction": protocol_of(request.study).introduction(settings),
+        "own": guideline_html(settings.guideline),
+        "code": shown_code(request.member),
+        "return_link": return_link(request),
+        "rule": pay_rule(settings),
+    }
+    return render(request, "studio/guideline.html", context)
+
+
+@for_workers
+@require_POST
+def spent(request: HttpRequest) -> HttpResponse:
+    """Count time on a page that no answer carries: at most what has passed since it was counted last."""
+    now, member = timezone.now(), request.member
+    try:
+        told = float(request.POST.get("seconds", "0"))
+    except ValueError:
+        told = 0.0
+    if not math.isfinite(told):
+        told = 0.0
+    passed = min(now - (member.seen_at or member.joined_at), LONGEST_PAGE).total_seconds()
+    seconds = round(max(0.0, min(told, passed)), 3)
+    Member.objects.filter(pk=member.pk).update(page_seconds=F("page_seconds") + seconds, seen_at=now)
+    return HttpResponse(status=204)
+
+
+# ---------------------------------------------------------------- items
+
+
+PAGE = 50
+LONGEST_REASON = 300
+
+
+@for_holders
+def item(request: HttpRequest, number: int) -> HttpResponse:
+    """Show one item with this person's answers, and nothing of other people's."""
+    assignment, study, member = request.assignment, request.study, request.member
+    screen = screen_of(assignment.item, study, journal.order_for(assignment))
+    answers = journal.current(member.pk, assignment.item.pk)
+    done, total = progress_of(member, study)
+    if request.headers.get("X-Ahead"):
+        # Fetched before it is needed: when it is shown, those before it are done.
+        before = Assignment.objects.filter(member=member, state=OPEN, number__lt=number)
+        done = min(total, done + before.filter(item__kind__in=(MAIN, QUALIFICATION)).count())
+    context = {
+        "study": study,
+        "screen": screen,
+        "questions": [
+            {"q": q, "answer": answers.get(q.name, ""), "asked": q.asked(answers), "long": _is_long(q)}
+            for q in screen.questions
+        ],
+        "number": number,
+        "done": done,
+        "total": total,
+        "minutes": _minutes_left(member, done, total),
+        "complete": journal.is_complete(screen.questions, answers),
+        "round": member.state == APPLICANT,
+        "flag": assignment.flag,
+        "return_link": return_link(request),
+    }
+    return render(request, "studio/item.html", context)
+
+
+def _is_long(question: Any) -> bool:
+    """Return whether the options are texts to read rather than words on a button."""
+    return any(len(str(choice.label)) > 24 for choice in question.choices)
+
+
+def progress_of(member: Any, study: Any) -> tuple[int, int]:
+    """Return how many items this person has finished, and of how many: their share, without checks."""
+    if member.state == APPLICANT:
+        return min(member.round_done, study.round_items), study.round_items
+    return member.done, max(share_of(member, study), member.done)
+
+
+def _minutes_left(member: Any, done: int, total: int) -> int | None:
+    """Return the minutes left at this person's pace; None before three items are done."""
+    finished = member.done + member.round_done + member.checks
+    if done < 3 or done >= total or not member.seconds:
+        return None
+    pace = float(member.seconds) / finished
+    left: float = pace * (total - done) / 60
+    return math.ceil(left)
+
+
+@for_holders
+@require_POST
+def store(request: HttpRequest, number: int) -> HttpResponse:
+    """Save answers. An acknowledged answer is on the disk."""
+    wants_json = request.content_type == "application/json"
+    try:
+        told = _told(request, wants_json)
+        if not request.study.is_open:
+            raise DataError(_("The study is closed. Nothing was changed."))
+        saved = journal.save(request.assignment, request.study, now=timezone.now(), **told)
+    except DataError as wrong:
+        if wants_json:
+            return JsonResponse({"error": str(wrong)}, status=400)
+        return render(request, "studio/error.html", {"title": _("Not saved"), "text": str(wrong)}, status=400)
+    except DatabaseError:
+        # Nothing was written. The browser keeps the answer and tries again.
+        return JsonResponse({"error": _("The server could not write. Your answer is kept here.")}, status=503)
+    if wants_json:
+        return JsonResponse({"saved": True, "complete": saved.complete, "answers": saved.answers})
+    if saved.complete:
+        return redirect("next", slug=request.study.slug)
+    return redirect("item", slug=request.study.slug, number=number)
+
+
+def _told(request: HttpRequest, as_json: bool) -> dict[str, Any]:
+    """Return answers, seconds and key, from the script or from the plain form."""
+    if not as_json:
+        answers = {k[2:]: clean_text(v) for k, v in request.POST.items() if k.startswith("q.")}
+        return {"answers": answers, "seconds": 0.0, "key": clean_text(request.POST.get("key", ""))}
+    try:
+        body = json.loads(request.body)
+        answers, seconds, key = body["answers"], float(body.get("seconds", 0)), body["key"]
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
+        raise DataError("expected answers, seconds and a key") from None
+    if not isinstance(key, str) or not isinstance(answers, dict):
+        raise DataError("expected answers, seconds and a key")
+    if not all(isinstance(value, str) for value in answers.values()):
+        raise DataError("answers are text")
+    return {
+        "answers": {name: clean_text(value) for name, value in answers.items()},
+        "seconds": seconds,
+        "key": clean_text(key),
+    }
+
+
+@for_workers
+@require_POST
+def undo_last(request: HttpRequest) -> HttpResponse:
+    """Undo the last save and show the item it was about. A study that takes no answers changes none."""
+    if not request.study.is_open:
+        return redirect("study", slug=request.study.slug)
+    assignment = journal.undo(request.member, request.study, timezone.now())
+    if assignment is None:
+        return redirect("study", slug=request.study.slug)
+    return redirect("item", slug=request.study.slug, number=assignment.number)
+
+
+@for_workers
+def forward(request: HttpRequest) -> HttpResponse:
+    """Redirect to the next item: one they had before, or a new one."""
+    later = _later(request)
+    if later is not None:
+        return redirect("item", slug=request.study.slug, number=later.number)
+    return redirect("study", slug=request.study.slug)
+
+
+def _later(request: HttpRequest) -> Any:
+    """Return the person's next item after the one the address names, if they have one."""
+    mine = Assignment.objects.filter(member=request.member, number__gt=_after(request))
+    return mine.exclude(state=RETURNED).order_by("number").first()
+
+
+def _after(request: HttpRequest) -> int:
+    return whole_number(request.GET.get("after", ""), 10**9)
+
+
+@for_workers
+def ahead(request: HttpRequest) -> HttpResponse:
+    """Show the item after this one before this one is finished, so that nobody waits for it; 204: none."""
+    if not request.study.is_open or request.member.consented_at is None:
+        return HttpResponse(status=204)
+    following = _later(request) or next_assignment(request.member, timezone.now(), after=_after(request))
+    if following is None:
+        return HttpResponse(status=204)
+    return redirect("item", slug=request.study.slug, number=following.number)
+
+
+@for_holders
+@require_POST
+def skip(request: HttpRequest, number: int) -> HttpResponse:
+    """Give an item back with a reason; it goes to somebody else."""
+    reason = clean_text(request.POST.get("reason", ""))[:LONGEST_REASON]
+    if not reason:
+        text = _("Say why you skip this item. Nothing was changed.")
+        return render(request, "studio/error.html", {"title": _("Not skipped"), "text": text}, status=400)
+    if request.study.is_open:
+        skip_assignment(request.assignment, reason)
+    return redirect("next", slug=request.study.slug)
+
+
+@for_holders
+@require_POST
+def flag(request: HttpRequest, number: int) -> HttpResponse:
+    """Tell the study leader that something is wrong with an item; an empty text takes it back."""
+    text = clean_text(request.POST.get("flag", ""))[:LONGEST_REASON]
+    Assignment.objects.filter(pk=request.assignment.pk).update(flag=text)
+    return redirect("item", slug=request.study.slug, number=number)
+
+
+@for_workers
+def answers(request: HttpRequest) -> HttpResponse:
+    """List this person's own items and answers, the latest first."""
+    mine = Assignment.objects.filter(member=request.member).exclude(state=RETURNED)
+    pages = Paginator(mine.select_related("item").order_by("-number"), PAGE)
+    page = pages.get_page(whole_number(request.GET.get("page", ""), 1))
+    rows = [
+        {
+            "number": held.number,
+            "state": held.state,
+            "text": held.item.response.get("text", ""),
+            "language": held.item.language,
+            "answers": _said(held, request.study),
+            "flag": held.flag,
+        }
+        for held in page
+    ]
+    context = {"study": request.study, "rows": rows, "page": page}
+    return render(request, "studio/answers.html", context)
+
+
+def _said(assignment: Any, study: Any) -> list[str]:
+    """Return the current answers in the words of their buttons."""
+    given = journal.current(assignment.member_id, assignment.item_id)
+    screen = screen_of(assignment.item, study, journal.order_for(assignment))
+    said = []
+    for question in screen.questions:
+        value = given.get(question.name, "")
+        if value:
+            label = next((choice.label for choice in question.choices if choice.value == value), value)
+            said.append(str(label))
+    return said
+
+
+# ---------------------------------------------------------------- the survey
+
+
+BEGAN = "survey_began"
+
+
+@for_workers
+def fill(request: HttpRequest) -> HttpResponse:
+    """Show and check the form. What can be corrected is shown before it is handed in."""
+    study, member = request.study, request.member
+    protocol, settings = protocol_of(study), settings_of(study)
+    if StoredSubmission.objects.filter(member=member).exists():
+        return redirect("thanks", slug=study.slug)
+    if member.consented_at is None or member.state == REFUSED or not (protocol.survey and study.is_open):
+        return redirect("study", slug=study.slug)
+    now = timezone.now()
+    began = request.session.setdefault(f"{BEGAN}:{study.pk}", now.timestamp())
+    form = protocol.survey_form(request.POST or None, settings)
+    if Identity.objects.filter(member=member).exclude(crowd_id="").exists():
+        form.fields.pop("crowd_id", None)  # the platform's link said who it is
+    if request.method == "POST" and form.is_valid() and not _has_taken_part(form, request):
+        seconds = now.timestamp() - float(began)
+        # Every submission to any study here: a post may be handed in only once.
+        earlier = list(StoredSubmission.objects.values_list("answers", flat=True))
+        entry = protocol.survey_entry(form.cleaned_data, settings, seconds=seconds, now=now, earlier=earlier)
+        for reason in entry.correctable:
+            places: list[str | None] = [*entry.fields.get(reason, ())]
+            for name in places or [None]:
+                form.add_error(name, protocol.survey_reason(reason, settings))
+        if not entry.correctable:
+            _hand_in(request, form.cleaned_data, entry, seconds)
+            return redirect("thanks", slug=study.slug)
+    introduction = protocol.introduction(settings)
+    context = {"study": study, "form": form, "protocol": protocol, "introduction": introduction}
+    return render(request, protocol.survey_template, context)
+
+
+def _has_taken_part(form: Any, request: HttpRequest) -> bool:
+    """Show at its field that somebody else took part with this platform's id."""
+    earlier = known_participant(request.study, form.cleaned_data.get("crowd_id", ""))
+    if earlier is None or earlier.pk == request.member.pk:
+        return False
+    form.add_error("crowd_id", taken_part())
+    return True
+
+
+def _hand_in(request: HttpRequest, cleaned: dict[str, Any], entry: SurveyEntry, seconds: float) -> None:
+    """Store the submission once, even if the button is pressed twice. The platform's id is stored apart."""
+    try:
+        with transaction.atomic():
+            StoredSubmission.objects.create(
+                study=request.study, member=request.member, key="only", answers=entry.answers,
+                reasons=list(entry.reasons), seconds=round(seconds, 1),
+            )  # fmt: skip
+            if cleaned.get("crowd_id"):
+                Identity.objects.filter(member=request.member).update(crowd_id=cleaned["crowd_id"])
+    except IntegrityError:
+        return
+
+
+@for_workers
+def thanks(request: HttpRequest) -> HttpResponse:
+    """Show whether the submission can be used, the withdrawal code and the platform's completion code."""
+    submission = StoredSubmission.objects.filter(member=request.member).first()
+    if submission is None:
+        return redirect("study", slug=request.study.slug)
+    protocol, settings = protocol_of(request.study), settings_of(request.study)
+    context = {
+        "study": request.study,
+        "reasons": [protocol.survey_reason(reason, settings) for reason in submission.reasons],
+        "code": shown_code(request.member),
+        "completion": None if submission.reasons else _way_back(request),
+    }
+    return render(request, "studio/thanks.html", context)
+
+
+def _way_back(request: HttpRequest) -> Completion | None:
+    """Return the platform's code and address."""
+    settings = settings_of(request.study)
+    return filled_completion(settings, request.member)
+
+
+# ---------------------------------------------------------------- ten items for anybody
+
+
+TEN = 10
+SALT = "deadpan.studio.try"
+
+
+def try_ten(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show ten items of a public quiz, or the score of the answers that were sent."""
+    study = StoredStudy.objects.filter(slug=slug, is_open=True).first()
+    if study is None or not getattr(settings_of(study), "public_try", False):
+        raise Http404
+    if request.method != "POST":
+        chosen = _chosen(study, secrets.token_hex(8))
+        return _try_page(request, study, chosen)
+    try:
+        keys = signing.loads(request.POST.get("items", ""), salt=SALT, max_age=24 * 3600)
+        chosen = sorted(
+            StoredItem.objects.filter(study=study, pk__in=keys), key=lambda row: keys.index(row.pk)
+        )
+    except (signing.BadSignature, ValueError, TypeError):
+        raise Http404 from None
+    return _try_page(request, study, chosen, request.POST)
+
+
+def _chosen(study: Any, seed: str) -> list[Any]:
+    """Return ten items in the reader's language where there are some, no two of one family."""
+    language = (get_language() or "")[:2]
+    rows = StoredItem.objects.filter(study=study, kind=MAIN).values_list("pk", "family", "language")
+    mine = [row for row in rows if row[2] in ("", language)] or list(rows)
+    families: set[str] = set()
+    keys: list[int] = []
+    for pk, family, _language in sorted(mine, key=lambda row: draw(0, f"{seed}\x1f{row[0]}")):
+        if len(keys) < TEN and not (family and family in families):
+            families.add(family)
+            keys.append(pk)
+    return list(StoredItem.objects.filter(pk__in=keys))
+
+
+def _try_page(request: HttpRequest, study: Any, rows: list[Any], given: Any = None) -> HttpResponse:
+    protocol, cards, right = protocol_of(study), [], 0
+    for row in rows:
+        screen = screen_of(row, study, f"try:{row.pk}")
+        question = screen.questions[0]
+        key = protocol.key_of(item_of(row, study))
+        answer = given.get(f"a.{row.pk}", "") if given is not None else ""
+        right += given is not None and bool(answer) and answer == key
+        best = next((choice.label for choice in question.choices if choice.value == key), "")
+        card = {"pk": row.pk, "screen": screen, "question": question, "answer": answer, "best": best}
+        cards.append({**card, "right": answer == key})
+    context = {
+        "study": study,
+        "cards": cards,
+        "score": right if given is not None else None,
+        "items": signing.dumps([row.pk for row in rows], salt=SALT),
+        "total": len(rows),
+    }
+    return render(request, "studio/try.html", context)

@@ -1,0 +1,146 @@
+"""iSarcasm's third parties: what others perceive as sarcastic, against what the author meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from deadpan.drops import Tally
+from deadpan.formats.study_items import PerceiveItem
+from deadpan.formats.study_settings import PerceiveSettings
+from deadpan.page import Cell, Table
+from deadpan.ratings import Ratings, cohen_kappa, ratings_from_judgments
+from deadpan.records import Example
+from deadpan.stats import LEVEL, Interval, wilson
+from deadpan.stats.bootstrap import RESAMPLES, totals_interval
+from deadpan.stats.interval import FloatArray
+from deadpan.stats.scores import share
+from deadpan.studio.protocols.protocol import (
+    SARCASTIC,
+    Answers,
+    Lesson,
+    Question,
+    Screen,
+    Section,
+    StudyProtocol,
+    Words,
+    labelled_item,
+    sarcastic_examples,
+    sarcastic_or_not,
+    shares,
+)
+
+PERCEIVED = sarcastic_or_not(_("Is this sarcastic?"))
+PAIRS_SHOWN = 30
+
+
+class PerceiveProtocol(StudyProtocol[PerceiveItem, PerceiveSettings]):
+    """Sarcastic or not, to somebody who did not write it. `context = "none"` shows the text only."""
+
+    name = "perceive"
+    item_type = PerceiveItem
+    settings_type = PerceiveSettings
+    title: Words = _("Is it sarcastic?")
+    summary: Words = _("Read what somebody wrote and say whether it is sarcastic.")
+    blurb: Words = _(
+        "Answer as it strikes you. There is no right answer to guess, and you do not see what others say."
+    )
+    lessons: Sequence[Lesson] = (
+        Lesson(_("Sarcastic"), _("“Great, another Monday.”"), _("The writer means the opposite.")),
+        Lesson(_("Not sarcastic"), _("“Mondays are hard.”"), _("The writer means what is said.")),
+    )
+
+    def item_from(self, record: Example) -> PerceiveItem:
+        return labelled_item(PerceiveItem, record)
+
+    def questions(self, settings: PerceiveSettings) -> tuple[Question, ...]:
+        return (PERCEIVED,)
+
+    def screen(self, item: PerceiveItem, settings: PerceiveSettings, order: str) -> Screen:
+        """Return the text, with its context unless the study hides it."""
+        context = () if settings.context == "none" else item.context
+        return Screen(context, item.response, (), self.questions(settings))
+
+    def examples_of(
+        self,
+        item: PerceiveItem,
+        values: Mapping[str, str],
+        answers: Answers[PerceiveItem, PerceiveSettings],
+        tally: Tally,
+    ) -> Iterator[Example]:
+        yield from sarcastic_examples(item, values, answers, tally)
+
+    def report(self, answers: Answers[PerceiveItem, PerceiveSettings]) -> list[Section]:
+        """Return what people perceive against what the authors intended."""
+        sections = [section for section in [shares(answers, PERCEIVED)] if section]
+        perceived = {item: value == SARCASTIC for item, value in answers.majority(PERCEIVED).items()}
+        intended = {id: item.label for id, item in answers.items.items()}
+        pairs = [(label, perceived[item]) for item in perceived if (label := intended.get(item)) is not None]
+        if pairs:
+            sections += [confusion(pairs), people_scores(pairs)]
+        if section := _pairwise(answers):
+            sections.append(section)
+        return sections
+
+
+def confusion(pairs: Sequence[tuple[bool, bool]]) -> Section:
+    """Return the table of intended against perceived labels."""
+    count = {cell: pairs.count(cell) for cell in [(a, b) for a in (True, False) for b in (True, False)]}
+    rows: list[tuple[Cell, ...]] = [
+        (gettext("intended sarcastic"), count[True, True], count[True, False]),
+        (gettext("intended not sarcastic"), count[False, True], count[False, False]),
+    ]
+    head = (gettext("by the author"), gettext("perceived sarcastic"), gettext("perceived not sarcastic"))
+    return Section(gettext("Intended and perceived"), Table(head, tuple(rows)))
+
+
+def people_scores(pairs: Sequence[tuple[bool, bool]]) -> Section:
+    """Return precision, recall and F of people against the author's label."""
+    hit = sum(a and b for a, b in pairs)
+    perceived, intended = sum(b for _, b in pairs), sum(a for a, _ in pairs)
+    rows: tuple[tuple[Cell, ...], ...] = (
+        (gettext("precision"), wilson(hit, perceived)),
+        (gettext("recall"), wilson(hit, intended)),
+        (gettext("F"), _f_measure(pairs)),
+    )
+    return Section(
+        gettext("How well people tell what the author meant"),
+        Table((gettext("score"), gettext("value")), rows),
+    )
+
+
+def _f_measure(pairs: Sequence[tuple[bool, bool]]) -> Interval:
+    """Return F with a bootstrap interval over items: F is not a proportion, so Wilson's does not apply."""
+    kinds = np.array([(a and b, b, a) for a in (True, False) for b in (True, False)], dtype=np.float64)
+    counts = np.array([pairs.count((a, b)) for a in (True, False) for b in (True, False)])
+
+    def of(sums: FloatArray) -> FloatArray:
+        return share(2 * sums[..., 0], sums[..., 1] + sums[..., 2], np.nan)
+
+    # The reason belongs to an undefined value only.
+    why = "" if counts[:3].sum() else gettext("nothing was sarcastic")
+    return totals_interval(
+        kinds, counts, of, len(pairs), why, RESAMPLES, LEVEL, 0, limits=(0.0, 1.0),
+        whole=lambda sums: sums[:, 1:2] + sums[:, 2:3],
+    )  # fmt: skip
+
+
+def _pairwise(answers: Answers[PerceiveItem, PerceiveSettings]) -> Section | None:
+    ratings = answers.ratings(PERCEIVED)
+    if ratings is None or len(ratings.raters) < 2:
+        return None
+    rows: list[tuple[Cell, ...]] = []
+    for one, other in list(combinations(ratings.raters, 2))[:PAIRS_SHOWN]:
+        two: Ratings = ratings_from_judgments(
+            [j for j in answers.judgments if j.annotator in (one, other) and j.answer],
+            PERCEIVED.name,
+            PERCEIVED.values,
+        )
+        rows.append((f"{one} – {other}", cohen_kappa(two, resamples=answers.resamples)))
+    return Section(
+        gettext("Cohen's kappa, pair by pair"), Table((gettext("raters"), gettext("kappa")), tuple(rows))
+    )

@@ -1,0 +1,107 @@
+"""Export the answers of a study: judgments, labels and submissions as JSONL, Parquet or CSV."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from deadpan.drops import Tally
+from deadpan.formats.export import JUDGMENTS, LABELS, write_export
+from deadpan.page import Table
+from deadpan.page.summary import Summary
+from deadpan.records import Judgment, Label
+from deadpan.results import Result
+from deadpan.storage import file_marks, write_manifest, write_records
+from deadpan.studio.models import ATTENTION, MAIN, QUALIFICATION
+from deadpan.studio.records.journal import accepted_submissions, records, rows, tally_submissions
+from deadpan.studio.records.labels import control_items
+from deadpan.studio.records.labels import labels as study_labels
+from deadpan.studio.records.studies import protocol_of, settings_of
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedStudy(Result):
+    """An export: rows per file, and what was excluded."""
+
+    folder: Path
+    counts: Mapping[str, int]
+    tally: Tally
+
+    def summary(self) -> Summary:
+        """Return rows per file."""
+        notes = (*tally_notes(self.tally), f"in {self.folder}")
+        return Summary((Table(("records", "rows"), tuple(self.counts.items())),), notes)
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the counts."""
+        return {"counts": dict(self.counts), **self.tally.as_dict()}
+
+
+def export_study(
+    study: Any, folder: Path, *, csv: bool = False, parquet: bool = False, qualification: bool = False
+) -> ExportedStudy:
+    """Write every judgment and the labels. Those who withdrew are excluded, and counted.
+
+    The answers of the qualification round go into a file of their own, since more people gave them than an
+    item wants and agreement is measured without them; `qualification` puts them among the judgments.
+    """
+    folder = Path(folder)
+    before = file_marks(folder)
+    kinds = (MAIN, QUALIFICATION) if qualification else (MAIN,)
+    judgments = records(study, kinds)
+    round_ = [] if qualification else records(study, (QUALIFICATION,))
+    tally = excluded_judgments(study, qualification=True)
+    labels, _ = valid_labels(study, tally)
+    config: dict[str, Any] = {"study": study.slug, "protocol": study.protocol, "version": study.version}
+    if set_hash := getattr(settings_of(study), "set_hash", ""):
+        config |= {"set": settings_of(study).set, "set_hash": set_hash}
+    if control := sorted(control_items(study)):
+        config["control"] = control
+    submissions = accepted_submissions(study) if protocol_of(study).survey else None
+    if submissions is not None:
+        tally_submissions(study, tally)
+    counts = write_export(
+        folder, judgments, labels, submissions, qualification=round_, csv=csv, config=config, tally=tally
+    )
+    if parquet:
+        write_records((folder / JUDGMENTS).with_suffix(".parquet"), judgments, Judgment)
+        write_records((folder / LABELS).with_suffix(".parquet"), labels, Label)
+        write_manifest(
+            folder, command="studio export", config=config, counts=counts, tally=tally, before=before
+        )
+    return ExportedStudy(folder, counts, tally)
+
+
+def excluded_judgments(study: Any, qualification: bool) -> Tally:
+    """Count the judgments that are in the journal and not in an export or release."""
+    counts = {
+        "attention_check": rows(study, (ATTENTION,)).count(),
+        "qualification_round": 0 if qualification else rows(study, (QUALIFICATION,)).count(),
+        "withdrawn": sum(study.tombstones.values_list("judgments", flat=True)),
+    }
+    return Tally(drops=Counter({reason: n for reason, n in counts.items() if n}))
+
+
+def valid_labels(study: Any, tally: Tally) -> tuple[list[Label], set[str]]:
+    """Return the labels of items that the protocol does not call invalid, and the invalid items, counted."""
+    labels = study_labels(study)
+    invalid = protocol_of(study).invalid_items(labels)
+    for item in sorted(invalid):
+        tally.drop(invalid[item], item)
+    return [label for label in labels if label.item_id not in invalid], set(invalid)
+
+
+def tally_notes(tally: Tally) -> tuple[str, ...]:
+    """Return a line of what was excluded, a line of what was changed, and the first places."""
+    notes = []
+    for title, counts in (("excluded", tally.drops), ("changed", tally.changes)):
+        if counts:
+            parts = ", ".join(f"{reason} {count:,}" for reason, count in sorted(counts.items()))
+            notes.append(f"{title}: {parts}")
+    places = [
+        f"  {reason}  {place}" for reason in sorted(tally.drops) for place in tally.places.get(reason, [])
+    ]
+    return (*notes, *places)

@@ -1,1 +1,0 @@
-"""Figures computed from the answers: progress, agreement, disagreements, pay."""

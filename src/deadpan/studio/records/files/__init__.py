@@ -1,1 +1,0 @@
-"""Files that go in and out: exports, releases, imports, backups."""

@@ -1,0 +1,278 @@
+"""Import of labels made elsewhere into the journal, under the names of their annotators; and its removal."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Count, F, Max, Min, Sum
+
+from deadpan.drops import Tally
+from deadpan.errors import ConfigError
+from deadpan.page import Table
+from deadpan.page.summary import Summary
+from deadpan.records import Judgment
+from deadpan.results import Result
+from deadpan.storage import read_records
+from deadpan.studio.models import (
+    ACTIVE,
+    ANNOTATOR,
+    DONE,
+    Assignment,
+    Event,
+    Member,
+    Person,
+    StoredImport,
+    StoredItem,
+    StoredJudgment,
+    StoredStudy,
+)
+from deadpan.studio.records.export import tally_notes
+from deadpan.studio.records.journal import COUNTER
+from deadpan.studio.records.labels import recount_cases
+from deadpan.studio.records.labelstudio import judgments_from
+from deadpan.studio.records.studies import lock_study, protocol_of, settings_of
+
+CHUNK = 500
+PREFIX = "imported-"
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedLabels(Result):
+    """An import: how many judgments were read and added, and what did not fit. `number` removes it."""
+
+    study: str
+    read: int
+    added: int
+    tally: Tally
+    number: int | None = None
+    dry_run: bool = False
+
+    def summary(self) -> Summary:
+        """Return the counts and what did not fit."""
+        would = "would be added" if self.dry_run else "added"
+        count = f"{self.added:,} of {self.read:,} judgments {would} to {self.study}"
+        notes = [count, *tally_notes(self.tally)]
+        if self.number is not None:
+            notes.append(f"take it back: deadpan studio imports {self.study} --remove {self.number}")
+        return Summary(notes=tuple(notes))
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the counts."""
+        counts = {"added": self.added, "read": self.read, "import": self.number, "dry_run": self.dry_run}
+        return {**counts, **self.tally.as_dict()}
+
+
+@dataclass(frozen=True, slots=True)
+class ImportList(Result):
+    """The imports of a study."""
+
+    rows: tuple[dict[str, object], ...]
+
+    def summary(self) -> Summary:
+        """Return a row per import."""
+        if not self.rows:
+            return Summary(notes=("no import",))
+        head = tuple(self.rows[0])
+        return Summary((Table(head, tuple(tuple(map(str, row.values())) for row in self.rows)),))
+
+    def as_dict(self) -> dict[str, object]:
+        """Return a row per import."""
+        return {"imports": list(self.rows)}
+
+
+def import_file(study: Any, path: Path, actor: str, *, dry_run: bool = False) -> ImportedLabels:
+    """Add the judgments of a .jsonl or .parquet file, or of a Label Studio export (.json)."""
+    path = Path(path)
+    judgments = judgments_from(path) if path.suffix == ".json" else list(read_records(path, Judgment))
+    return import_judgments(study, judgments, actor, file=path.name, dry_run=dry_run)
+
+
+def import_judgments(
+    study: Any, judgments: Sequence[Judgment], actor: str, *, file: str = "", dry_run: bool = False
+) -> ImportedLabels:
+    """Add the judgments that fit the study. The same ones again, or the study's own, add nothing."""
+    tally = Tally()
+    items = dict(StoredItem.objects.filter(study=study).values_list("item_id", "pk"))
+    questions = {question.name: question for question in protocol_of(study).questions(settings_of(study))}
+    own = set(study.members.values_list("pseudonym", flat=True))
+    gone = set(study.tombstones.values_list("pseudonym", flat=True))
+    with transaction.atomic():
+        batch = StoredImport.objects.create(study=study, file=file[:200], actor=actor)
+        members: dict[str, Any] = {}
+        rows = []
+        for number, record in enumerate(judgments, 1):
+            if record.annotator in own:
+                # This study's own export: the person who gave the answer is here.
+                tally.change("own_export")
+                continue
+            reason = "withdrawn" if record.annotator in gone else _misfit(record, items, questions)
+            if reason:
+                words = f"{record.item_id} {record.question} {record.answer[:40]}"
+                tally.drop(reason, f"row {number}", words)
+                continue
+            if record.annotator not in members:
+                members[record.annotator] = _member(study, record.annotator)
+            rows.append(_row(study, items[record.item_id], members[record.annotator], record, batch))
+        StoredJudgment.objects.bulk_create(rows, ignore_conflicts=True, batch_size=CHUNK)
+        added = StoredJudgment.objects.filter(batch=batch).count()
+        tally.change("already_there", len(rows) - added)
+        number_ = _keep(study, batch, added, actor)
+        if dry_run:
+            transaction.set_rollback(True)
+    return ImportedLabels(study.slug, len(judgments), added, tally, None if dry_run else number_, dry_run)
+
+
+def _keep(study: Any, batch: Any, added: int, actor: str) -> int | None:
+    """Record the import and mark its items as done; one that added nothing leaves no trace."""
+    if not added:
+        batch.delete()
+        return None
+    StoredImport.objects.filter(pk=batch.pk).update(rows=added)
+    _mark_done(batch)
+    # A save that began later may be counted already: the disagreements are counted from here again.
+    first = StoredJudgment.objects.filter(batch=batch).aggregate(first=Min("id"))["first"]
+    StoredStudy.objects.filter(pk=study.pk, cases_upto__gte=first).update(cases_upto=first - 1)
+    Event.objects.create(study=study, actor=actor, what="import", detail={"rows": added, "import": batch.pk})
+    return int(batch.pk)
+
+
+def _misfit(record: Judgment, items: dict[str, int], questions: dict[str, Any]) -> str:
+    if record.item_id not in items:
+        return "unknown_item"
+    if record.question not in questions:
+        return "unknown_question"
+    question = questions[record.question]
+    if question.choices and record.answer not in question.values:
+        return "not_an_answer"
+    try:
+        datetime.fromisoformat(record.created_at)
+    except ValueError:
+        return "time_not_readable"
+    return "" if record.annotator.strip() else "no_annotator"
+
+
+def _member(study: Any, annotator: str) -> Any:
+    """Return the member of an annotator's name: cannot log in, and has the same pseudonym every time."""
+    known = hashlib.sha256(f"{study.pk}\x1f{annotator}".encode()).hexdigest()
+    person, _ = Person.objects.get_or_create(name=f"{PREFIX}{known[:24]}", defaults={"password": "!imported"})
+    member, _ = Member.objects.get_or_create(
+        study=study,
+        person=person,
+        defaults={"role": ANNOTATOR, "state": ACTIVE, "pseudonym": f"i{known[:8]}"},
+    )
+    return member
+
+
+def _row(study: Any, item: int, member: Any, record: Judgment, batch: Any) -> Any:
+    at = datetime.fromisoformat(record.created_at)
+    words = "\x1f".join((record.item_id, record.question, record.answer, record.created_at))
+    return StoredJudgment(
+        study_id=study.pk,
+        item_id=item,
+        member_id=member.pk,
+        question=record.question,
+        answer=record.answer,
+        seconds=max(0.0, record.seconds),
+        key=f"import:{hashlib.sha256(words.encode()).hexdigest()[:40]}",
+        source="import",
+        batch_id=batch.pk,
+        created_at=at if at.tzinfo else at.replace(tzinfo=UTC),
+    )
+
+
+def _mark_done(batch: Any) -> None:
+    """Mark imported items as done, so that no more people than wanted are asked; all members at once."""
+    mine = StoredJudgment.objects.filter(batch=batch)
+    judged = set(mine.values_list("member_id", "item_id").distinct())
+    members = {member for member, _ in judged}
+    held = Assignment.objects.filter(member_id__in=members)
+    new = sorted(judged - set(held.values_list("member_id", "item_id")))
+    last = dict(held.values_list("member_id").annotate(n=Max("number")).values_list("member_id", "n"))
+    rows = []
+    for member, item in new:
+        last[member] = last.get(member, 0) + 1
+        rows.append(Assignment(item_id=item, member_id=member, number=last[member], state=DONE))
+    Assignment.objects.bulk_create(rows, batch_size=CHUNK)
+    _count(new, +1)
+    for member, seconds in (
+        mine.values_list("member_id").annotate(s=Sum("seconds")).values_list("member_id", "s")
+    ):
+        Member.objects.filter(pk=member).update(seconds=F("seconds") + seconds)
+
+
+def _count(pairs: Sequence[tuple[int, int]], sign: int) -> None:
+    """Add finished items to the counters of items and members, or take them out."""
+    per_item = Counter(item for _, item in pairs)
+    by_count: dict[int, list[int]] = {}
+    for item, n in per_item.items():
+        by_count.setdefault(n, []).append(item)
+    for n, some in by_count.items():
+        for at in range(0, len(some), CHUNK):
+            StoredItem.objects.filter(pk__in=some[at : at + CHUNK]).update(
+                taken=F("taken") + sign * n, finished=F("finished") + sign * n
+            )
+    kinds = dict(
+        StoredItem.objects.filter(assignments__member__in={m for m, _ in pairs}).values_list("pk", "kind")
+    )
+    for (member, column), n in Counter((m, COUNTER[kinds[i]]) for m, i in pairs).items():
+        Member.objects.filter(pk=member).update(**{column: F(column) + sign * n})
+
+
+# ---------------------------------------------------------------- removal
+
+
+def study_imports(study: Any) -> ImportList:
+    """Return the imports of a study that are still in it."""
+    found = StoredImport.objects.filter(study=study, removed_at=None).order_by("pk")
+    return ImportList(
+        tuple(
+            {"import": i.pk, "file": i.file, "rows": i.rows, "by": i.actor, "at": f"{i.created_at:%Y-%m-%d}"}
+            for i in found
+        )
+    )
+
+
+def remove_import(study: Any, number: int, actor: str, now: datetime) -> ImportList:
+    """Take an import out of the journal, with the members and assignments that came with it."""
+    batch = StoredImport.objects.filter(study=study, pk=number, removed_at=None).first()
+    if batch is None:
+        raise ConfigError(f"no import {number} in {study.slug}; see deadpan studio imports {study.slug}")
+    with transaction.atomic():
+        lock_study(study.pk)
+        # The trigger lets the rows go only once this is written.
+        StoredImport.objects.filter(pk=batch.pk).update(removed_at=now)
+        mine = StoredJudgment.objects.filter(batch=batch)
+        touched = list(mine.values_list("member_id", "item_id").distinct())
+        spent = list(mine.values_list("member_id").annotate(s=Sum("seconds")).values_list("member_id", "s"))
+        removed = mine.count()
+        mine.delete()
+        for member, seconds in spent:
+            Member.objects.filter(pk=member).update(seconds=F("seconds") - seconds)
+        _release(touched)
+        recount_cases(study, {item for _, item in touched})
+        Event.objects.create(
+            study=study, actor=actor, what="remove import", detail={"import": batch.pk, "rows": removed}
+        )
+    return study_imports(study)
+
+
+def _release(touched: Sequence[tuple[int, int]]) -> None:
+    """Give back items that nobody of the import answers any more, and delete members without judgments."""
+    members = {member for member, _ in touched}
+    left = set(StoredJudgment.objects.filter(member_id__in=members).values_list("member_id", "item_id"))
+    free = [pair for pair in touched if pair not in left]
+    _count(free, -1)
+    for member in members:
+        items = [item for who, item in free if who == member]
+        Assignment.objects.filter(member_id=member, item_id__in=items).delete()
+    empty = Member.objects.filter(pk__in=members).annotate(n=Count("judgments")).filter(n=0)
+    people = list(empty.filter(person__name__startswith=PREFIX).values_list("person_id", flat=True))
+    Member.objects.filter(person_id__in=people).delete()
+    Person.objects.filter(pk__in=people).delete()

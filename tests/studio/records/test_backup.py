@@ -1,0 +1,42 @@
+"""A backup comes back whole."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+from deadpan.errors import DataError
+
+
+def test_a_backup_comes_back_whole(site, judged, template, tmp_path):
+    import shutil
+
+    from deadpan.studio.app.database import open_studio
+    from deadpan.studio.models import StoredJudgment as Row
+    from deadpan.studio.models import StoredStudy
+    from deadpan.studio.records.backup import back_up, restore
+    from deadpan.studio.records.journal import records
+
+    path = tmp_path / "all.jsonl.gz"
+    counts = back_up(path)
+    before = records(judged)
+    with pytest.raises(DataError, match="not empty"):
+        restore(path)
+    other = tmp_path / "other"
+    other.mkdir()
+    shutil.copy(template, other / "studio.sqlite3")
+    open_studio(other, "", migrate=False)
+    cut = tmp_path / "cut.gz"
+    cut.write_bytes(path.read_bytes()[:-200])
+    lines = gzip.decompress(path.read_bytes()).decode().splitlines()
+    short = tmp_path / "short.gz"
+    short.write_bytes(gzip.compress("\n".join(lines[:-3]).encode()))
+    for damaged in (cut, short, tmp_path / "none.gz", site.home / "studio.sqlite3"):
+        with pytest.raises(DataError):
+            restore(damaged)
+        assert Row.objects.count() == 0
+    with gzip.open(path, "rt", encoding="utf-8") as file:  # as older versions wrote it
+        assert '"model": "studio.judgment"' in file.read()
+    assert restore(path) == counts
+    assert records(StoredStudy.objects.get()) == before

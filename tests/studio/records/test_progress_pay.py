@@ -1,0 +1,49 @@
+"""Time that counts: reading, guideline and checks; shown to both sides."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+
+@pytest.fixture
+def study(site, items):
+    return site.make("perceive", items(2), raters_per_item=1, settings={"rate": 12, "currency": "EUR"})
+
+
+def test_time_on_pages_without_answers_counts_but_no_more_than_has_passed(site, study):
+    from django.utils import timezone
+
+    from deadpan.studio.models import Member
+    from deadpan.studio.records.progress import study_progress
+
+    client = site.person(study)
+    Member.objects.update(joined_at=timezone.now() - timedelta(seconds=70))
+    assert client.post("/s/s/time", {"seconds": "41"}).status_code == 204
+    for told in ("1e9", "nan", "-5", "x", "inf"):
+        assert client.post("/s/s/time", {"seconds": told}).status_code == 204
+    assert 41 <= Member.objects.get().page_seconds < 45
+    (worker,) = study_progress(study, timezone.now()).workers
+    assert worker.hours == pytest.approx(41 / 3600, abs=0.001)
+
+
+def test_the_rule_is_shown_to_the_participant_and_to_the_leader(site, study):
+    client = site.person(study)
+    for page in (
+        client.get("/s/s/consent"),
+        client.get("/s/s/guideline"),
+        site.owner().get("/s/s/dashboard"),
+    ):
+        text = page.content.decode()
+        assert "Time counts while" in text and "12 EUR" in text
+
+
+def test_the_pages_script_has_the_same_limit():
+    from pathlib import Path
+
+    import deadpan.studio
+    from deadpan.studio.records.progress import IDLE_MINUTES
+
+    script = Path(deadpan.studio.__file__).parent / "static" / "studio" / "attention.js"
+    assert f"IDLE = {IDLE_MINUTES * 60_000};" in script.read_text("utf-8")
