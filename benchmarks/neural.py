@@ -26,13 +26,10 @@ from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import DataLoader
 
 from deadpan.detect import SYSTEMS
-from deadpan.detect.neural.batches import Training
 from deadpan.detect.neural.networks import Shape
-from deadpan.detect.neural.sentiment import WIDTH, moods
-from deadpan.detect.neural.texts import NumberedTexts
-from deadpan.detect.neural.tokens import words
-from deadpan.detect.neural.trainer import TrainingPlan, train
-from deadpan.detect.neural.vocabulary import Vocabulary
+from deadpan.detect.neural.system import WIDTH, moods
+from deadpan.detect.neural.texts import NumberedTexts, Vocabulary, words
+from deadpan.detect.neural.training import Training, TrainingPlan, train
 from deadpan.progress import silent
 
 DATA = Path(os.environ.get("DEADPAN_DATA", "corpora"))

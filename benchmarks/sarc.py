@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from deadpan.datasets import read_dataset
-from deadpan.detect.systems.ngrams import BagOfBigrams, BagOfWords
+from deadpan.detect.systems.baselines import BagOfBigrams, BagOfWords
 from deadpan.records import Example, Prediction
 from deadpan.splits import folds
 from deadpan.stats import Interval, score_predictions

@@ -22,7 +22,7 @@ import numpy as np
 
 from deadpan.datasets import read_dataset
 from deadpan.detect.detector import DEFAULT_FOLDER, Detector
-from deadpan.detect.seen import SeenTexts
+from deadpan.detect.inputs import SeenTexts
 from deadpan.detect.systems.linear import Linear
 from deadpan.detect.verdicts import Bands, choose_band
 from deadpan.draws import sample

@@ -26,11 +26,10 @@ import torch
 
 from deadpan.datasets import read_dataset
 from deadpan.detect.detector import Detector
-from deadpan.detect.settings import parse_settings, split_variant
 from deadpan.detect.studies.design import Design, divide
-from deadpan.detect.studies.hindsight import ranking_scores
-from deadpan.detect.systems.blend import blend_scores
-from deadpan.detect.systems.history import AUTHOR, add_history
+from deadpan.detect.studies.evaluation import ranking_scores
+from deadpan.detect.system import parse_settings, split_variant
+from deadpan.detect.systems.ensembles import AUTHOR, add_history, blend_scores
 from deadpan.draws import sample
 from deadpan.duplicates import without_duplicates
 from deadpan.records import Example, Prediction

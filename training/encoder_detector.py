@@ -24,10 +24,9 @@ import numpy as np
 from base_detector import evened
 from deadpan.datasets import read_dataset
 from deadpan.detect.detector import Detector
-from deadpan.detect.features.blocks import DenseBlock
-from deadpan.detect.features.logistic import Fitted, fit_logistic, fit_scale
-from deadpan.detect.seen import SeenTexts
-from deadpan.detect.systems.blend import STRENGTH, log_odds
+from deadpan.detect.features.logistic import DenseBlock, Fitted, fit_logistic, fit_scale
+from deadpan.detect.inputs import SeenTexts
+from deadpan.detect.systems.ensembles import STRENGTH, log_odds
 from deadpan.detect.systems.linear import Linear
 from deadpan.detect.transformer.system import Transformer
 from deadpan.detect.verdicts import Bands, choose_band, rescaled

@@ -20,9 +20,9 @@ import torch
 
 from deadpan.datasets import read_dataset
 from deadpan.detect.detector import Detector
-from deadpan.detect.settings import parse_settings
 from deadpan.detect.studies.design import FOLDS, Design, divide
-from deadpan.detect.studies.hindsight import ranking_scores
+from deadpan.detect.studies.evaluation import ranking_scores
+from deadpan.detect.system import parse_settings
 from deadpan.duplicates import without_duplicates
 from deadpan.records import Example, Prediction
 from deadpan.storage import write_records

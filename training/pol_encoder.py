@@ -20,8 +20,8 @@ import torch
 
 from deadpan.datasets import read_dataset
 from deadpan.detect.detector import Detector
-from deadpan.detect.settings import parse_settings
-from deadpan.detect.systems.blend import blend_scores
+from deadpan.detect.system import parse_settings
+from deadpan.detect.systems.ensembles import blend_scores
 from deadpan.draws import sample
 from deadpan.duplicates import without_duplicates
 from deadpan.records import Example, Prediction

@@ -41,20 +41,20 @@ _NAMES = {
     "folds": "splits",
     "generate_dialogues": "generate.generation",
     "informative_order": "ordering",
-    "mirage": "detect.studies.mirage",
+    "mirage": "detect.studies.origin",
     "open_dataset": "datasets",
     "organic_set": "bench.organic",
     "perceive": "ratings.votes",
     "read_dataset": "datasets",
     "read_records": "storage",
-    "replay_labelling": "detect.studies.labelling",
+    "replay_labelling": "detect.studies.active_learning",
     "run_bench": "bench.api",
     "run_organic": "bench.organic",
     "score_bench": "bench.scores.report",
     "score_predictions": "stats",
     "soft_scores": "stats.soft",
     "split": "splits",
-    "study_votes": "detect.studies.votes",
+    "study_votes": "detect.studies.soft_labels",
     "transfer": "detect.studies.transfer",
     "write_records": "storage",
 }
@@ -119,12 +119,12 @@ if TYPE_CHECKING:
     from deadpan.datasets.leaks import find_leaks
     from deadpan.detect.detector import Detector
     from deadpan.detect.studies.ablation import ablate
+    from deadpan.detect.studies.active_learning import replay_labelling
     from deadpan.detect.studies.comparison import compare_systems
     from deadpan.detect.studies.evaluation import evaluate
-    from deadpan.detect.studies.labelling import replay_labelling
-    from deadpan.detect.studies.mirage import mirage
+    from deadpan.detect.studies.origin import mirage
+    from deadpan.detect.studies.soft_labels import study_votes
     from deadpan.detect.studies.transfer import transfer
-    from deadpan.detect.studies.votes import study_votes
     from deadpan.errors import DeadpanError
     from deadpan.generate.generation import generate_dialogues
     from deadpan.llm import Client, LLMSettings, complete

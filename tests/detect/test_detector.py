@@ -13,16 +13,24 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from deadpan.detect.detector import Detector, check_model_folder, clear_model_folder
-from deadpan.detect.seen import SeenTexts
-from deadpan.detect.thresholds import at_threshold
-from deadpan.errors import ConfigError, DataError, ModelError
+from deadpan.detect.answer import answer_text
+from deadpan.detect.detector import Detector, check_model_folder, clear_model_folder, student_is_ready
+from deadpan.detect.inputs import SeenTexts
+from deadpan.detect.verdicts import at_threshold
+from deadpan.errors import ConfigError, DataError, DeadpanError, ModelError
 from deadpan.records import Example, Prediction, Turn
 from deadpan.storage import read_json, write_json, write_manifest
 from detect_corpus import word_corpus
 
 TEXTS = [example.response.text for example in word_corpus()]
 LABELS = [bool(example.label) for example in word_corpus()]
+ENGLISH_AND_KOREAN = (
+    "Great, another Monday.",
+    "회의는 3시에 시작합니다.",
+    "The invoice is attached.",
+    "그래, 참 잘했네.",
+)
+needs_student = pytest.mark.skipif(not student_is_ready(), reason="needs deadpan models pull minilm-l6")
 
 
 @pytest.mark.parametrize("kind", [bool, int, np.bool_, np.int64])
@@ -222,3 +230,39 @@ def test_clearing_a_model_folder_removes_only_the_files_of_the_model(tmp_path: P
     assert elsewhere.read_text() == "kept"
     assert (folder / "notes.txt").read_text() == "kept"
     assert not (folder / "encoder").exists()
+
+
+@pytest.fixture(scope="module")
+def auto() -> Detector:
+    return Detector.load("auto")
+
+
+@needs_student
+def test_english_is_answered_by_the_student_and_the_rest_by_the_default(auto):
+    examples = [Example(str(n), Turn("", text)) for n, text in enumerate(ENGLISH_AND_KOREAN)]
+    student, default = (Detector.load(name).predict(examples) for name in ("student", "default"))
+    assert auto.predict(examples) == [student[0], default[1], student[2], default[3]]
+    assert student[0] != default[0]
+    assert auto.seen_ is not None and len(auto.seen_) >= len(Detector.load("default").seen_ or ())
+
+
+@needs_student
+def test_a_prevalence_holds_for_both_detectors():
+    rare = [answer_text(text, prevalence=0.1).prediction.score for text in ENGLISH_AND_KOREAN[:2]]
+    even = [answer_text(text).prediction.score for text in ENGLISH_AND_KOREAN[:2]]
+    assert all(low < high for low, high in zip(rare, even, strict=True))
+
+
+@needs_student
+def test_it_is_neither_trained_nor_saved(auto, tmp_path):
+    with pytest.raises(ConfigError, match="trained already"):
+        auto.save(tmp_path / "model")
+    with pytest.raises(DeadpanError):
+        auto.fit(["Great, rain.", "It rains."], [True, False])
+
+
+def test_without_the_encoder_the_default_detector_answers_everything(monkeypatch):
+    monkeypatch.setattr("deadpan.detect.detector.installed", lambda: {})
+    alone = Detector.load("auto")
+    assert alone.system == "linear"
+    assert answer_text(ENGLISH_AND_KOREAN[0]).model == "default"

@@ -4,17 +4,34 @@ from __future__ import annotations
 
 import importlib
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from deadpan.detect.answer import TextAnswer, answer_text, explain_text, load_at
 from deadpan.detect.detector import Detector
 from deadpan.detect.studies.evaluation import evaluate
-from deadpan.detect.verdicts import CANNOT_TELL, MARKED, NO_WORDS, Bands, at_prevalence, choose_band
-from deadpan.errors import ConfigError
+from deadpan.detect.system import System, predictions
+from deadpan.detect.verdicts import (
+    CANNOT_TELL,
+    MARKED,
+    NO_WORDS,
+    Bands,
+    at_prevalence,
+    choose_band,
+    choose_threshold,
+    guess_language,
+    has_words,
+    out_of_fold_threshold,
+    parse_threshold,
+)
+from deadpan.errors import ConfigError, DataError
 from deadpan.models import installed
 from deadpan.records import Example, Prediction, Turn
 from deadpan.text import fold
@@ -168,12 +185,13 @@ def test_an_accuracy_that_does_not_exist_is_null_and_explained(tmp_path, rows, w
 
 # ---------------------------------------------------------------- the detector that comes with deadpan
 
+
 EVERYDAY = [
     line.split("\t") for line in Path(__file__).with_name("everyday.tsv").read_text("utf-8").splitlines()
 ]
 
-
 TRAINING = Path(__file__).parents[2] / "training"
+
 PAIRS = [
     line.split("\t")
     for line in Path(__file__).with_name("everyday_pairs.tsv").read_text("utf-8").splitlines()
@@ -297,3 +315,175 @@ def test_an_answer_of_the_student_says_so():
     said = Prediction("text", True, 0.8)
     assert "Answered by `student`" in " ".join(str(TextAnswer(said, "student", None)).split())
     assert "student" not in str(TextAnswer(said, "default", None))
+
+
+def score_f1(labels: list[bool], scores: list[float], threshold: float) -> float:
+    hits = sum(label and score > threshold for label, score in zip(labels, scores, strict=True))
+    calls = sum(score > threshold for score in scores)
+    return 2 * hits / (calls + sum(labels)) if calls + sum(labels) else 0.0
+
+
+@given(
+    st.lists(st.tuples(st.booleans(), st.sampled_from([0.1, 0.2, 0.3, 0.6, 0.9])), min_size=2, max_size=25)
+)
+def test_no_other_threshold_has_a_better_f1(rows):
+    labels, scores = [label for label, _ in rows], [score for _, score in rows]
+    examples = [Example(str(at), Turn("", "x"), label=label) for at, label in enumerate(labels)]
+    answers = [Prediction(str(at), None, score) for at, score in enumerate(scores)]
+    if all(labels) or not any(labels):
+        with pytest.raises(DataError, match="both labels"):
+            choose_threshold(examples, answers, "f1")
+        return
+    chosen = score_f1(labels, scores, choose_threshold(examples, answers, "f1"))
+    assert chosen == max(score_f1(labels, scores, cut) for cut in (0.0, 0.1, 0.2, 0.3, 0.6, 0.9))
+
+
+@pytest.mark.parametrize("word", ["", "half", "1.5", "-1", "nan"])
+def test_a_threshold_that_is_none_is_refused(word):
+    with pytest.raises(ConfigError):
+        parse_threshold(word)
+
+
+class Memory(System):
+    """Scores what it was trained on 0.9 or 0.1 by label, everything else 0.6 or 0.5: it has learned by heart."""
+
+    def fit(self, examples: Sequence[Example]) -> Self:
+        self.known_ = {example.response.text: example.label for example in examples}
+        FITS.append(set(self.known_))
+        return self
+
+    def predict(self, examples: Sequence[Example]) -> list[Prediction]:
+        scores = []
+        for example in examples:
+            known = self.known_.get(example.response.text)
+            KNOWN.append(known is not None)
+            sarcastic = "sure" in example.response.text
+            scores.append((0.6 if sarcastic else 0.5) if known is None else 0.9 if known else 0.1)
+        return predictions(examples, scores)
+
+    def save(self, folder: Path) -> None:
+        raise NotImplementedError
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        raise NotImplementedError
+
+
+FITS: list[set[str]] = []
+"""The texts of each training."""
+
+KNOWN: list[bool] = []
+"""For each text predicted: was it trained on?"""
+
+
+def test_the_threshold_comes_from_scores_of_texts_that_were_not_trained_on():
+    # In-sample scores (0.1 and 0.9) would give 0.5; out of fold the labels part at 0.55.
+    FITS.clear()
+    assert out_of_fold_threshold(Memory, word_corpus(), "f1") == pytest.approx(0.55)
+    assert len(FITS) == 5
+    everything = {example.response.text for example in word_corpus()}
+    assert all(fitted < everything for fitted in FITS)
+    assert set.intersection(*FITS) == set()
+
+
+def test_copies_of_a_text_do_not_cross_the_folds_of_a_threshold():
+    rows = word_corpus()
+    copies = [Example(f"copy-{e.id}", e.response, label=e.label, group=f"copy-{e.group}") for e in rows]
+    KNOWN.clear()
+    assert out_of_fold_threshold(Memory, [*rows, *copies], "f1") == pytest.approx(0.55)
+    assert len(KNOWN) == 120
+    assert not any(KNOWN)
+
+
+def test_too_few_examples_are_told_with_the_cure():
+    with pytest.raises(DataError, match=r"use a number such as 0\.5"):
+        out_of_fold_threshold(Memory, word_corpus(count=4), "f1")
+
+
+def test_a_known_prevalence_moves_the_threshold():
+    rng = np.random.default_rng(0)
+    rows = [Example(str(n), Turn("", "x"), label=n % 2 == 0) for n in range(400)]
+    said = [
+        Prediction(e.id, None, float(np.clip(0.4 + 0.2 * bool(e.label) + rng.normal(0, 0.2), 0, 1)))
+        for e in rows
+    ]
+    even, rare = (choose_threshold(rows, said, "f1", share) for share in (0.5, 0.05))
+    assert rare > even + 0.05
+    called = np.mean([p.score > rare for p, e in zip(said, rows, strict=True) if not e.label])
+    assert called < 0.15
+
+
+def test_a_prevalence_beside_a_number_is_an_error_that_names_the_rules():
+    for threshold in (0.5, 0.3):
+        with pytest.raises(ConfigError, match="--prevalence needs --threshold f1 or balanced"):
+            Detector("bow", threshold=threshold, prevalence=0.1)
+    assert Detector("bow", threshold="f1", prevalence=0.1).prevalence == 0.1
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Great, another Monday.", "en"), ("Wow", "en"), ("", "en"), ("👍👍", "en"), ("The café was naïve.", "en"),
+        ("회의는 3시에 시작합니다.", "ko"), ("ㅋㅋㅋ 대박", "ko"), ("هذا رائع جدا", "ar"),
+        ("Das ist ja wunderbar.", "de"), ("Toll, der Zug ist wieder zu spät.", "de"),
+        ("Merci, c'est génial.", "fr"), ("Qué bien, otra vez lunes.", "es"), ("Muito obrigado!", "pt"),
+        ("これは素晴らしい", "ja"), ("太好了", "zh"), ("این خیلی خوب است", "fa"), ("Ну отлично", ""),
+        ("@user https://example.com/der/die/das Thank you!", "en"),
+    ],
+)  # fmt: skip
+def test_scripts_and_frequent_words_tell(text, language):
+    assert guess_language(text) == language
+
+
+@pytest.mark.parametrize(
+    ("texts", "language"),
+    [
+        (["Bella giornata!", "Fantastico lavoro", "Complimenti ragazzi", "Situazione bellissima",
+          "Puntualissimi stamattina"], "it"),
+        (["Excelente trabajo", "Buenos dias", "Felicidades amigos", "Reunion cancelada",
+          "Increible puntualidad"], "es"),
+        (["Guten Morgen", "Herzlichen Glückwunsch", "Prima gemacht", "Wunderbare Erfahrung", "Unglaublich freundlich",
+          "Pünktlichkeit deutscher Züge"], "de"),
+        (["Asante sana", "Habari za asubuhi"], "sw"), (["Salamat po"], "tl"), (["Aap kaise hain"], "hi"),
+        (["Goedemorgen"], "nl"), (["Selamat pagi"], "id"), (["Lorem ipsum dolor sit amet"], "la"),
+        (["ty", "np", "sit down", "pole dance", "mad", "Alexa play Despacito", "Hasta la vista, baby"], "en"),
+        (["Vacanza rovinata", "Sorpresa maravillosa"], ""),
+        (["Meeting moved", "Nice work", "Photo attached", "Happy birthday!", "Pizza party tonight", "Lol",
+          "Hello world", "Data arrived yesterday", "Fantastic", "Congrats team", "Video call tomorrow",
+          "Absolutely stunning", "Kitchen sink broken", "Chicken curry", "Extra pizza"], "en"),
+    ],
+)  # fmt: skip
+def test_short_texts_without_frequent_words(texts, language):
+    assert {text: guess_language(text) == language for text in texts} == dict.fromkeys(texts, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Well I guess the meeting is cancelled then ¯\\_(ツ)_/¯", "en"), ("La La Land was boring", "en"),
+        ("Prayers go up, blessings come down", "en"), ("feeling v grateful!!!!", "en"),
+        ("don't worry, he'll come around.", "en"), ("got em pic.twitter.com/abc", "en"),
+        ("تحية وتقدير لچورچ اسحاق ستبقى دائمًا رمزًا للشجاعة", "ar"), ("واو، چه روز خوبی", "fa"),
+        ("부르르 pic.twitter.com/xnSeAQTSbl", "ko"), ("전철타고 복수초 보러 가자 URL bo table wr id", "ko"),
+        ("新しい iPhone を買った", "ja"), ("東京の会議は三時から", "ja"), ("Das Meeting war super", "de"),
+        ("Ich bin so froh", "de"), ("Vilken underbar dag", "sv"),
+    ],
+)  # fmt: skip
+def test_a_few_foreign_letters_or_words_do_not_decide(text, language):
+    assert guess_language(text) == language
+
+
+def test_a_megabyte_is_no_problem():
+    assert guess_language("das ist gut " * 90_000) == "de"
+
+
+@pytest.mark.parametrize(
+    "text", ["Ｏｈ ｇｒｅａｔ， ａｎｏｔｈｅｒ ｍｅｅｔｉｎｇ．", "𝐎𝐡 𝐠𝐫𝐞𝐚𝐭, 𝐚𝐧𝐨𝐭𝐡𝐞𝐫 𝐦𝐞𝐞𝐭𝐢𝐧𝐠.", "ＡＢＣ"]
+)
+def test_full_width_and_ornamental_letters_are_latin(text):
+    assert guess_language(text) == "en"
+
+
+def test_lone_letters_are_no_words_in_any_width():
+    assert [has_words(text) for text in ("a", "ａａａ", "ㅋㅋㅋ", "ㅠ")] == [False] * 4
+    assert [has_words(text) for text in ("no", "ｎｏ", "네", "ㅋㅋ 네")] == [True] * 4

@@ -7,7 +7,7 @@ import pytest
 from deadpan.bench.items.item import read_items
 from deadpan.bench.items.sets import open_set
 from deadpan.config import read_config
-from deadpan.detect.settings import parse_settings
+from deadpan.detect.system import parse_settings
 from deadpan.errors import DeadpanError
 from deadpan.formats.study import Study
 from deadpan.generate.dialogue import lines_of_json

@@ -76,7 +76,7 @@ def test_turns_that_are_not_read_are_not_explained(caller):
 
 
 def test_the_student_is_served_first_where_its_encoder_is(make_caller):
-    from deadpan.detect.auto import student_is_ready
+    from deadpan.detect.detector import student_is_ready
 
     if not student_is_ready():
         pytest.skip("needs deadpan models pull minilm-l6")

@@ -7,8 +7,7 @@ from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 
 from deadpan.detect import SYSTEMS
-from deadpan.detect.auto import best_model
-from deadpan.detect.detector import AUTO, DEFAULT, NOT_CALIBRATED, SHIPPED, STUDENT, Detector
+from deadpan.detect.detector import AUTO, DEFAULT, NOT_CALIBRATED, SHIPPED, STUDENT, Detector, best_model
 from deadpan.detect.explanation import (
     GUESS,
     MOST_WORDS,
@@ -19,9 +18,8 @@ from deadpan.detect.explanation import (
     side_names,
     verdict_name,
 )
-from deadpan.detect.languages import NAMES
 from deadpan.detect.system import System
-from deadpan.detect.verdicts import MARKED, NO_WORDS, Bands
+from deadpan.detect.verdicts import MARKED, NAMES, NO_WORDS, Bands
 from deadpan.errors import ConfigError
 from deadpan.formats.labels import CANNOT_TELL, NOT_SUPPORTED
 from deadpan.page import Table

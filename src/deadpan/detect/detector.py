@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
+from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Self, overload
 
@@ -12,20 +14,21 @@ from numpy.typing import NDArray
 
 from deadpan.arguments import check_path
 from deadpan.detect import SYSTEMS
-from deadpan.detect.inputs import BOOLEANS, class_labels, examples_from, in_plain_letters
-from deadpan.detect.seen import SeenTexts
-from deadpan.detect.settings import make, split_variant
-from deadpan.detect.system import System, labelled
-from deadpan.detect.thresholds import (
+from deadpan.detect.inputs import BOOLEANS, SeenTexts, class_labels, examples_from, in_plain_letters
+from deadpan.detect.system import System, labelled, make, split_variant
+from deadpan.detect.verdicts import (
     DEFAULT_THRESHOLD,
+    Bands,
     Threshold,
     at_threshold,
     check_choice,
+    check_prevalence,
     check_threshold,
+    guess_language,
     out_of_fold_threshold,
 )
-from deadpan.detect.verdicts import Bands, check_prevalence
 from deadpan.errors import ConfigError, DataError, ModelError
+from deadpan.models import installed
 from deadpan.progress import Progress, silent
 from deadpan.records import Example, Prediction
 from deadpan.storage import digest, file_marks, read_json, read_manifest, write_json, write_manifest
@@ -41,6 +44,9 @@ NOT_CALIBRATED = (
     "its scores are not calibrated for a prevalence: use the default detector, or train with "
     "--threshold f1 --prevalence, which chooses the threshold for it"
 )
+STUDENT_LANGUAGE = "en"
+STUDENT_NEEDS = ("safetensors", "tokenizers")
+TRAINED = "the detectors that come with the package are trained already: load `student` or `default`"
 
 
 class Detector:
@@ -261,7 +267,7 @@ class Detector:
 
     def export(self, form: str, folder: Path | str) -> Path:
         """Write the encoder for others: "safetensors" (a Hugging Face folder) or "onnx"."""
-        from deadpan.detect.transformer.export import export_model
+        from deadpan.detect.transformer.system import export_model
 
         return export_model(self.predictor, form, Path(folder))
 
@@ -273,8 +279,6 @@ class Detector:
         `deadpan models pull minilm-l6`. "auto" answers each text with the better one that is installed.
         """
         if str(folder) == AUTO:
-            from deadpan.detect.auto import auto_detector
-
             return auto_detector()
         folder = SHIPPED.get(str(folder), check_path(folder, "the folder"))
         _check_files(folder)
@@ -338,3 +342,83 @@ def clear_model_folder(folder: Path) -> None:
         if path.parent != folder and not any(path.parent.iterdir()):
             path.parent.rmdir()
     (folder / "manifest.json").unlink()
+
+
+def student_is_ready() -> bool:
+    """Return True if the student's encoder has been pulled and what reads it is installed."""
+    return "minilm-l6" in installed() and all(map(find_spec, STUDENT_NEEDS))
+
+
+def best_model(text: str, model: str = AUTO) -> str:
+    """Return the model itself, or for "auto" the student where it can read the text, else the default."""
+    if model != AUTO:
+        return model
+    return STUDENT if guess_language(text) == STUDENT_LANGUAGE and student_is_ready() else DEFAULT
+
+
+def auto_detector() -> Detector:
+    """Return a detector that answers each text as `student` or as `default` would alone.
+
+    The student reads English; where its encoder has not been pulled, the default detector answers everything.
+    """
+    default = Detector.load(DEFAULT)
+    if not student_is_ready():
+        return default
+    student = Detector.load(STUDENT)
+    detector = Detector(default.system)
+    detector.system = AUTO
+    detector.predictor = ByLanguage(student.predictor, default.predictor)
+    detector.bands = _joined(student.bands, default.bands)
+    known = [each.seen_.hashes for each in (student, default) if each.seen_ is not None]
+    detector.seen_ = SeenTexts(np.unique(np.concatenate(known))) if known else None
+    detector.classes_ = default.classes_
+    return detector
+
+
+def _joined(student: Bands | None, default: Bands | None) -> Bands | None:
+    """Return the bands of the default detector with those of the student for its language."""
+    if student is None or default is None or student.prevalence != default.prevalence:
+        raise ConfigError("the detectors that come with the package do not fit: install deadpan again")
+    mine = {STUDENT_LANGUAGE: student.languages[STUDENT_LANGUAGE]}
+    scales = {name: scale for name, scale in default.scales.items() if name != STUDENT_LANGUAGE}
+    scales |= {name: scale for name, scale in student.scales.items() if name == STUDENT_LANGUAGE}
+    return replace(default, languages={**default.languages, **mine}, scales=scales)
+
+
+class ByLanguage(System):
+    """One system for English texts, another one for the rest."""
+
+    about = "the detectors that come with the package"
+
+    def __init__(self, english: System, other: System) -> None:
+        super().__init__(turns=english.context.turns, speakers=english.context.speakers)
+        self.english_, self.other_ = english, other
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {}
+
+    def predict(self, examples: Sequence[Example]) -> list[Prediction]:
+        """Return the predictions of both systems, in the order of the examples."""
+        sides: dict[bool, list[int]] = {True: [], False: []}
+        for place, example in enumerate(examples):
+            sides[guess_language(example.response.text) == STUDENT_LANGUAGE].append(place)
+        said: dict[int, Prediction] = {}
+        for is_english, places in sides.items():
+            system = self.english_ if is_english else self.other_
+            system.progress = self.progress
+            said |= zip(places, system.predict([examples[place] for place in places]), strict=True)
+        return [said[place] for place in range(len(examples))]
+
+    def fit(self, examples: Sequence[Example]) -> Self:
+        """Refuse: both systems are trained."""
+        raise ConfigError(TRAINED)
+
+    def save(self, folder: Path) -> None:
+        """Refuse: it comes with the package."""
+        raise ConfigError(TRAINED)
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Refuse: it has no folder of its own."""
+        raise ConfigError(TRAINED)

@@ -7,16 +7,19 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from html import escape
 from pathlib import Path
 
-from deadpan.detect.influence_chart import influence_chart
+from deadpan.detect.detector import Detector
 from deadpan.detect.verdicts import Bands
 from deadpan.errors import ConfigError
 from deadpan.formats.labels import CANNOT_TELL, label_words
 from deadpan.page import Page, Table
 from deadpan.page.summary import Summary
+from deadpan.palette import LIGHT
 from deadpan.records import Example, Prediction, Turn
 from deadpan.results import Result
+from deadpan.text import printable
 
 MOST_WORDS = 200
 FARTHEST = 12.0
@@ -47,8 +50,12 @@ LOG_ODDS = (
     "The push of a word or an earlier turn is what it adds to the log odds of {}, found by leaving it "
     "out: +0.7 doubles the odds, -0.7 halves them. Words work together, so pushes need not add up."
 )
-
 Predict = Callable[[Sequence[Example]], list[Prediction]]
+LEAST_PUSH = 0.05
+HEIGHT, BARS, NUMBER = 24, 280, 60
+LONGEST_NAME = 24
+LETTER = 8.5
+"""Width of an average letter at 14 pixels, rounded up; names are set aside as much room as they need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,3 +251,70 @@ def _log_odds(score: float) -> float:
     if score <= 0 or score >= 1:
         return FARTHEST if score >= 1 else -FARTHEST
     return max(-FARTHEST, min(FARTHEST, math.log(score / (1 - score))))
+
+
+def reasons(detector: Detector) -> Callable[[Example, Prediction], str]:
+    """Return a function from an example and its prediction to the words with the largest pushes."""
+
+    def reason(example: Example, prediction: Prediction) -> str:
+        if prediction.score is None:
+            return prediction.raw or "the answer could not be read"
+        if len(example.response.text.split()) > MOST_WORDS:
+            return f"longer than {MOST_WORDS} words: not explained"
+        strongest = explain(detector.predict, example).strongest(NAMED, LEAST_PUSH)
+        if not strongest:
+            return "no single word moves the score"
+        return ", ".join(f"{bare_word(piece.text)} {piece.push:+.1f}" for piece in strongest)
+
+    return reason
+
+
+def influence_chart(
+    pieces: Sequence[tuple[str, float]], sides: tuple[str, str] = ("sincere", "sarcastic")
+) -> str:
+    """Return the chart of (text, push) pieces; `sides` names the left and the right."""
+    largest = max(0.5, *(abs(push) for _, push in pieces))
+    names = [_name(text) for text, _ in pieces]
+    label = 16 + max(40, round(LETTER * max(map(_width, names), default=0)))
+    middle, half, width = label + BARS / 2, BARS / 2 - NUMBER, label + BARS
+    bars = [
+        _bar(name, push, place * HEIGHT, label, (middle, half * abs(push) / largest))
+        for place, (name, (_, push)) in enumerate(zip(names, pieces, strict=True))
+    ]
+    bottom = len(pieces) * HEIGHT
+    words = "".join(
+        f'<text x="{at}" y="{bottom + 20}" text-anchor="{side}" style="fill: {LIGHT[role]}">{mark}</text>'
+        for at, side, role, mark in (
+            (middle - 8, "end", "sincere-text", f"● {escape(sides[0])}"),
+            (middle + 8, "start", "sarcastic-text", f"▲ {escape(sides[1])}"),
+        )
+    )
+    axis = f'<path d="M{middle} 0V{bottom}" style="stroke: {LIGHT["rule"]}"/>{words}'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {bottom + 30}" width="{width}" '
+        f'style="font: 14px system-ui, sans-serif; min-width: 0; max-width: {width}px">'
+        f"{axis}{''.join(bars)}</svg>"
+    )
+
+
+def _name(text: str) -> str:
+    return printable(text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…")
+
+
+def _width(name: str) -> float:
+    """Return the width in letters; one of Korean, Chinese or Japanese counts twice."""
+    return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in name)
+
+
+def _bar(name: str, push: float, y: int, label: int, drawn: tuple[float, float]) -> str:
+    middle, length = drawn
+    left = middle if push > 0 else middle - length
+    hue = LIGHT["sarcastic" if push > 0 else "sincere"]
+    side, at = ("start", middle + length + 6) if push > 0 else ("end", middle - length - 6)
+    return (
+        f'<text x="{label - 8}" y="{y + 16}" text-anchor="end" style="fill: {LIGHT["ink"]}">'
+        f"{escape(name)}</text>"
+        f'<rect x="{left:.1f}" y="{y + 4}" width="{length:.1f}" height="{HEIGHT - 8}" style="fill: {hue}"/>'
+        f'<text x="{at:.1f}" y="{y + 16}" text-anchor="{side}" style="fill: {LIGHT["muted"]}">'
+        f"{push:+.2f}</text>"
+    )

@@ -1,22 +1,27 @@
-"""Texts, labels and Examples as a researcher passes them: lists, arrays or columns of a table."""
+"""Texts, labels and Examples as a researcher passes them, and hashes of texts a model was trained on."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deadpan.detect.features.ngrams import Keys, text_keys
 from deadpan.errors import ConfigError, DataError
 from deadpan.records import Example, Prediction, Turn
+from deadpan.storage import atomic
+from deadpan.text import fold
 
 BOOLEANS = np.array([False, True])
 ORNAMENTAL = re.compile("[\u3000\uff01-\uff5e\U0001d400-\U0001d7ff]")
 """Full-width characters and the mathematical alphabets that people write in for show."""
+NAME = "seen.npy"
 
 
 def examples_from(
@@ -79,3 +84,48 @@ def _booleans(labels: Iterable[Any]) -> tuple[list[bool], NDArray[Any]]:
             )
     whole = any(not isinstance(value, bool | np.bool_) for value in values)
     return [bool(value) for value in values], np.array([0, 1]) if whole else BOOLEANS
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SeenTexts:
+    """A set of texts as sorted hashes; case and punctuation do not count."""
+
+    hashes: Keys
+
+    @classmethod
+    def of(cls, examples: Sequence[Example]) -> Self:
+        """Return the set of these examples' responses."""
+        return cls(np.unique(text_hashes(examples)))
+
+    def __len__(self) -> int:
+        return len(self.hashes)
+
+    def __repr__(self) -> str:
+        return f"SeenTexts({len(self):,} texts)"
+
+    def contain(self, examples: Sequence[Example]) -> NDArray[np.bool_]:
+        """Return a mask of the examples whose response is in the set."""
+        return np.isin(text_hashes(examples), self.hashes)
+
+    def write(self, folder: Path) -> None:
+        """Write the hashes into a model folder."""
+        with atomic(folder / NAME) as temporary, temporary.open("wb") as file:
+            np.save(file, self.hashes, allow_pickle=False)
+
+    @classmethod
+    def read(cls, folder: Path) -> Self | None:
+        """Read the hashes of a model folder; None where an old model has none."""
+        path = folder / NAME
+        return cls(np.load(path, allow_pickle=False)) if path.is_file() else None
+
+
+def text_hashes(examples: Sequence[Example]) -> Keys:
+    """Return one hash per response, equal for texts that differ in case or punctuation only."""
+    # Texts of a megabyte differ in their first thousand characters, or they are copies.
+    return text_keys([(fold(e.response.text) or e.response.text)[:1000] for e in examples])
+
+
+def without_texts_of(train: Sequence[Example], test: Sequence[Example]) -> list[Example]:
+    """Return the training examples whose text is not among the test examples."""
+    shared = SeenTexts.of(test).contain(train)
+    return [example for example, is_shared in zip(train, shared, strict=True) if not is_shared]

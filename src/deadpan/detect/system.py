@@ -13,21 +13,28 @@
 
 from __future__ import annotations
 
+import inspect
+import json
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, make_dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deadpan.detect.context import Context
+from deadpan.config import config_from
+from deadpan.detect import SYSTEMS
 from deadpan.errors import ConfigError, DataError
 from deadpan.progress import Progress, silent
-from deadpan.records import Example, Prediction
+from deadpan.records import Example, Prediction, Turn
+from deadpan.text import last_turns, render_turn
 
 LARGEST_SEED = 2**32
 """Accepted by every library: NumPy refuses negative seeds, PyTorch seeds of more bits."""
+FULL = "full"
 
 
 class System(ABC):
@@ -102,3 +109,134 @@ def sigmoid(margins: NDArray[Any]) -> NDArray[np.float64]:
     """Return margins as probabilities, without overflow."""
     squashed: NDArray[np.float64] = 1 / (1 + np.exp(-np.clip(margins, -500, 500)))
     return squashed
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The one context setting of every system.
+
+    `turns` is the number of turns before the response that are read: 0 for none, None for all. With
+    `speakers` each line begins with its speaker, as A, B, C in order of appearance: a change of speaker may
+    be informative, a name such as Chandler must not be.
+    """
+
+    turns: int | None = 0
+    speakers: bool = False
+
+    def __post_init__(self) -> None:
+        if self.turns is not None and (isinstance(self.turns, bool) or self.turns < 0):
+            raise ConfigError(f"turns must be 0, a number, or None for all: got {self.turns!r}")
+
+    def before(self, example: Example) -> tuple[Turn, ...]:
+        """Return the turns before the response, oldest first; speakers are letters, or empty."""
+        return self.conversation(example)[:-1]
+
+    def conversation(self, example: Example) -> tuple[Turn, ...]:
+        """Return the turns that are read, the response last."""
+        seen = (*last_turns(example.context, self.turns), example.response)
+        if not self.speakers:
+            return tuple(Turn("", turn.text) for turn in seen)
+        letters = _letters(example)
+        return tuple(Turn(letters[turn.speaker] if turn.speaker else "", turn.text) for turn in seen)
+
+    def texts(self, example: Example) -> tuple[str, str]:
+        """Return the context, one turn per line, and the response: a pair of texts for an encoder."""
+        *before, response = (render_turn(turn) for turn in self.conversation(example))
+        return "\n".join(before), response
+
+    def own(self, example: Example) -> tuple[bool, ...]:
+        """Return for each turn of `before` True if the responder said it; all False without speakers."""
+        speaker = example.response.speaker if self.speakers else ""
+        seen = last_turns(example.context, self.turns)
+        return tuple(bool(speaker) and turn.speaker == speaker for turn in seen)
+
+
+def _letters(example: Example) -> dict[str, str]:
+    """Return one letter per speaker of the whole conversation, so that it does not depend on `turns`."""
+    names = dict.fromkeys(turn.speaker for turn in (*example.context, example.response) if turn.speaker)
+    return {name: chr(ord("A") + number % 26) for number, name in enumerate(names)}
+
+
+def parse_turns(word: str) -> int | None:
+    """Parse a number of turns: 0, 1, 2, ..., or full."""
+    if word.strip().lower() == FULL:
+        return None
+    if not word.strip().isdecimal() or len(word.strip()) > 9:
+        raise ConfigError(f"turns {word[:40]!r}: give a number, or {FULL}")
+    return int(word)
+
+
+def name_turns(turns: int | None) -> str:
+    """Return the number of turns as `parse_turns` reads it."""
+    return FULL if turns is None else str(turns)
+
+
+def split_variant(system: str) -> tuple[str, dict[str, Any]]:
+    """Return the registered name and the setting of `name:value`, such as frozen:mpnet-base."""
+    name, colon, value = system.partition(":") if isinstance(system, str) else (system, "", "")
+    SYSTEMS.check(name)
+    if not colon:
+        return name, {}
+    key = SYSTEMS.load(name).variant
+    if not key or not value:
+        able = f"{name}:{key.upper()}, or {name} alone" if key else f"{name} alone"
+        raise ConfigError(f"system {system!r}: write {able}")
+    return name, {key: value}
+
+
+def make(system: str, settings: Mapping[str, Any]) -> System:
+    """Return a system; a wrong setting is an error that names it and what it needs."""
+    name, own = split_variant(system)
+    settings = {**settings, **own}
+    check_settings(name, settings)
+    made: System = SYSTEMS.load(name)(**settings)
+    return made
+
+
+def check_settings(system: str, settings: Mapping[str, Any]) -> None:
+    """Refuse a setting that the system does not have, or one of another type."""
+    system, own = split_variant(system)
+    settings = {**settings, **own}
+    kind, open_ended = _kind(system)
+    known = get_type_hints(kind)
+    # The options of a network are a dataclass of their own, checked by its constructor.
+    checked = {key: value for key, value in settings.items() if key in known or not open_ended}
+    config_from(checked, kind, source=system)
+
+
+@cache
+def _kind(system: str) -> tuple[type[Any], bool]:
+    """Return the constructor's arguments as a dataclass, and True where it takes others too."""
+    loaded = SYSTEMS.load(system)
+    taken = inspect.signature(loaded).parameters.values()
+    hints = get_type_hints(loaded.__init__)
+    named = [each for each in taken if each.kind is not inspect.Parameter.VAR_KEYWORD]
+    rows = [(each.name, _plain(hints[each.name]), field(default=each.default)) for each in named]
+    return make_dataclass(system, rows, namespace={}), len(named) < len(taken)
+
+
+def _plain(hint: Any) -> Any:
+    """Return a type that a configuration can check; a blend's systems are checked by the blend."""
+    parts = [get_origin(part) for part in (hint, *get_args(hint))]
+    return Any if any(part in (Sequence, Mapping) for part in parts) else hint
+
+
+def parse_settings(pairs: Sequence[str], systems: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Parse `key=value` (all systems) and `system.key=value` (one of them); values are JSON if possible."""
+    parsed: dict[str, dict[str, Any]] = {system: {} for system in systems}
+    for pair in pairs:
+        key, mark, word = pair.partition("=")
+        if not mark or not key:
+            raise ConfigError(f"--setting {pair}: write NAME=VALUE, such as --setting strength=2")
+        try:
+            value = json.loads(word)
+        except (ValueError, RecursionError):
+            value = word
+        # A variant may have dots of its own: frozen:qwen2.5-coder-1.5b.strength=1
+        owners = [system for system in systems if key.startswith(f"{system}.")]
+        if "." in key and not owners:
+            owner = key.rpartition(".")[0]
+            raise ConfigError(f"--setting {pair}: {owner!r} is not among the systems {', '.join(systems)}")
+        for system in owners[:1] or list(systems):
+            parsed[system][key.removeprefix(f"{system}.")] = value
+    return parsed

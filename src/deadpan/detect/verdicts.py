@@ -1,19 +1,27 @@
-"""Answers in three values: sarcastic, not sarcastic, cannot tell; none in languages nobody trained for."""
+"""Answers in three values (sarcastic, not sarcastic, cannot tell), thresholds, and the language of a text."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+import tomllib
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deadpan.detect.languages import NAMES, guess_language, has_words
-from deadpan.errors import ConfigError
+from deadpan.detect.inputs import without_texts_of
+from deadpan.detect.system import System
+from deadpan.errors import ConfigError, DataError
 from deadpan.formats.labels import CANNOT_TELL, NOT_SUPPORTED
+from deadpan.progress import Progress, silent
 from deadpan.records import Example, Prediction
+from deadpan.splits import folds
 from deadpan.text import strip_markers
 
 MARKED = "marked as sarcastic by its author"
@@ -22,6 +30,40 @@ NO_WORDS = f"{CANNOT_TELL}: there are no words in it"
 EVEN = 0.5
 _SPOKEN_OF = re.compile(r"#\w+(?=\s+(?:is|are|was|means|detection|detectors?|research|tags?|hashtags?)\b)")
 """A tag that is the subject of its sentence, as in "#sarcasm is hard to hear", marks nothing."""
+RULES = ("f1", "balanced")
+DEFAULT_THRESHOLD = 0.5
+SHRINKAGE = 100
+"""Sarcastic examples that weigh as much as a known prevalence in the choice of a threshold."""
+FOLDS = 5
+"""Folds whose out-of-fold scores a threshold is chosen from."""
+Threshold = str | float
+NAMES = {
+    "en": "English", "ko": "Korean", "ar": "Arabic", "de": "German", "fr": "French", "es": "Spanish",
+    "it": "Italian", "pt": "Portuguese", "nl": "Dutch", "sv": "a Scandinavian language", "pl": "Polish",
+    "tr": "Turkish", "id": "Indonesian", "vi": "Vietnamese", "fi": "Finnish", "ro": "Romanian",
+    "cs": "Czech", "hu": "Hungarian", "sw": "Swahili", "tl": "Tagalog", "hi": "Hindi", "la": "Latin",
+    "fa": "Persian or Urdu", "ja": "Japanese", "zh": "Chinese",
+    "": "another language",
+}  # fmt: skip
+SCRIPTS = {"HANGUL": "ko", "ARABIC": "ar", "HIRAGANA": "ja", "KATAKANA": "ja", "CJK": "zh", "LATIN": "latin"}
+_PERSIAN = set("پچژگکیٹڈڑںھہےۓ")
+_FOREIGN = set("ßäöüåøæñ¿¡ãõąęłśźżćńşğıçěřůőűțșđơư")
+_ENDINGS = {
+    "de": re.compile("(ung|ungen|lich|liche|liches|licher|lichen|keit|heit|isch|ische|isches|ischer)$"),
+    "it": re.compile("(zione|zioni|issim[oaie]|mente|ità|aggio|ezza|tore|trice)$"),
+    "es": re.compile("(ción|ciones|idad|idades|ísim[oa]s?|miento|mientos|ito|ita|ados?|adas?)$"),
+    "fr": re.compile("(eux|euse|eusement|ième|oire|ette|elle|eaux)$"),
+}
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+MOST_READ = 2000
+"""Characters of a text that are looked at."""
+_LONE = re.compile("[a-zᄀ-ᇿ]")
+"""Letters that are no word alone, unlike a Korean syllable."""
+_NOISE = re.compile(r"https?://\S+|www\.\S+|\b[\w.-]+\.[a-z]{2,4}/\S*|[@#]\w+")
+SYLLABLES = {"ko": 2, "ja": 2, "zh": 2}
+"""Latin letters that a character stands for, at least: tags and links make Korean posts look Latin."""
+PERSIAN_SHARE = 0.08
+"""Share of letters that Arabic lacks; Arabic posts have a few of them, as ornaments or in names."""
 
 
 def check_prevalence(prevalence: float) -> float:
@@ -135,3 +177,186 @@ def choose_band(
     half = (1 - coverage) / 2
     low, high = (float(np.interp(np.clip(at + side, 0, 1), share, ranked)) for side in (-half, half))
     return low, high if plain is None else max(high, float(np.quantile(plain, calm)))
+
+
+def check_threshold(threshold: Threshold) -> Threshold:
+    """Return the threshold if it is a rule or a number from 0 to 1."""
+    if isinstance(threshold, str) and threshold in RULES:
+        return threshold
+    number = isinstance(threshold, int | float) and not isinstance(threshold, bool)
+    if not number or not 0 <= float(threshold) <= 1:
+        raise ConfigError(f"threshold {threshold!r}: choose f1, balanced, or a number from 0 to 1")
+    return threshold
+
+
+def check_choice(threshold: Threshold, prevalence: float | None) -> None:
+    """Refuse a prevalence beside a number: it is a rule that chooses a threshold for a prevalence."""
+    if prevalence is not None and not isinstance(threshold, str):
+        raise ConfigError(
+            f"prevalence {prevalence} has no effect on a threshold of {threshold}: --prevalence needs "
+            "--threshold f1 or balanced"
+        )
+
+
+def parse_threshold(word: str) -> Threshold:
+    """Return f1, balanced, or the number that was typed."""
+    try:
+        return check_threshold(word if word in RULES else float(word))
+    except ValueError:
+        raise ConfigError(f"threshold {word!r}: choose f1, balanced, or a number from 0 to 1") from None
+
+
+def choose_threshold(
+    examples: Sequence[Example],
+    predictions: Sequence[Prediction],
+    rule: Threshold,
+    prevalence: float | None = None,
+) -> float:
+    """Return the threshold with the best F1 of the sarcastic class, or the best balanced accuracy.
+
+    It lies midway between two scores that occur; of equally good ones, the nearest to 0.5 is returned. The
+    predictions must come from models that were not trained on these examples. With `prevalence`, F1 is that
+    of a target with this share of sarcastic texts, and the threshold is drawn towards the one that calls this
+    share sarcastic: the fewer sarcastic examples there are, the more.
+    """
+    if not isinstance(rule, str):
+        return float(rule)
+    score_of = {p.example_id: p.score for p in predictions}
+    rows = [(score_of[e.id], e.label) for e in examples if e.label is not None]
+    scored = [(score, label) for score, label in rows if score is not None]
+    scores = np.array([score for score, _ in scored], dtype=np.float64)
+    labels = np.array([label for _, label in scored], dtype=bool)
+    if labels.all() or not labels.any():
+        raise DataError(
+            "a threshold can only be chosen from scores of examples of both labels: give more examples, "
+            "or a number such as 0.5"
+        )
+    order = np.argsort(-scores, kind="stable")
+    weights = _weights(labels, prevalence)[order]
+    quality = _quality(labels[order], weights, rule)
+    ranked = scores[order]
+    cuttable = np.append(ranked[:-1] > ranked[1:], True)  # equal scores fall on one side
+    middles = np.append((ranked[:-1] + ranked[1:]) / 2, ranked[-1] / 2)
+    best = quality[cuttable].max()
+    candidates = middles[cuttable & (quality >= best - 1e-12)]
+    chosen = float(candidates[np.argmin(np.abs(candidates - 0.5))])
+    if prevalence is None:
+        return chosen
+    called = np.cumsum(weights) / weights.sum()
+    expected = float(ranked[min(int(np.searchsorted(called, prevalence)), len(ranked) - 1)])
+    trust = int(labels.sum()) / (int(labels.sum()) + SHRINKAGE)
+    return trust * chosen + (1 - trust) * expected
+
+
+def _weights(labels: NDArray[np.bool_], prevalence: float | None) -> NDArray[np.float64]:
+    """Return weights of examples under which `prevalence` of them are sarcastic."""
+    if prevalence is None:
+        return np.ones(len(labels))
+    sides = prevalence / labels.sum(), (1 - prevalence) / (~labels).sum()
+    weights: NDArray[np.float64] = np.where(labels, *sides).astype(np.float64) * len(labels)
+    return weights
+
+
+def _quality(labels: NDArray[np.bool_], weights: NDArray[np.float64], rule: str) -> NDArray[np.float64]:
+    """Return the score of calling the first 1, 2, ... rows sarcastic."""
+    n_true, n_false = weights[labels].sum(), weights[~labels].sum()
+    hits, calls = np.cumsum(weights * labels), np.cumsum(weights)
+    if rule == "f1":
+        return np.asarray(2 * hits / (calls + n_true), dtype=np.float64)
+    if rule == "balanced":
+        return np.asarray((hits / n_true + 1 - (calls - hits) / n_false) / 2, dtype=np.float64)
+    raise ConfigError(f"unknown rule {rule!r}: choose from {', '.join(RULES)}")
+
+
+def out_of_fold_threshold(
+    make: Callable[[], System],
+    examples: Sequence[Example],
+    rule: Threshold,
+    *,
+    prevalence: float | None = None,
+    k: int = FOLDS,
+    progress: Progress = silent,
+) -> float:
+    """Choose a threshold from scores that every labelled example gets from a model not trained on it.
+
+    Folds cross no group or sequence, and copies of a test text are excluded from its training fold.
+    """
+    if not isinstance(rule, str):
+        return float(rule)
+    kept = [example for example in examples if example.label is not None]
+    predictions: list[Prediction] = []
+    try:
+        for number, fold in enumerate(folds(kept, k, seed=1)):
+            progress("threshold: fold", number, k)
+            system = make().fit(without_texts_of(fold.train, fold.test))
+            predictions += system.predict(fold.test)
+        return choose_threshold(kept, predictions, rule, prevalence)
+    except (ConfigError, DataError) as problem:
+        raise DataError(
+            f"too few examples to choose a threshold in {k} folds ({problem}): use a number such as 0.5"
+        ) from None
+
+
+def at_threshold(predictions: Iterable[Prediction], threshold: float) -> list[Prediction]:
+    """Return the same scores labelled by another threshold; a prediction without a score keeps its label."""
+    return [p if p.score is None else replace(p, label=p.score > threshold) for p in predictions]
+
+
+def has_words(text: str) -> bool:
+    """Return whether a text has words besides links, names and tags; one letter, or one repeated, is none."""
+    letters = {c for c in _NOISE.sub(" ", _plain(text)).lower() if c.isalpha()}
+    return len(letters) > 1 or any(not _LONE.match(letter) for letter in letters)
+
+
+def guess_language(text: str) -> str:
+    """Return a code of NAMES; empty for a language without one. A text without letters is English."""
+    plain = _NOISE.sub(" ", _plain(text))
+    scripts = Counter(_script(letter) for letter in plain if letter.isalpha())
+    if not scripts:
+        return "en"
+    if scripts["ja"]:  # Japanese has Chinese characters too; a single kana may be a face
+        scripts["ja"] += scripts.pop("zh", 0)
+    script = max(scripts, key=lambda name: scripts[name] * SYLLABLES.get(name, 1))
+    if script == "ar":
+        return "fa" if sum(letter in _PERSIAN for letter in plain) > PERSIAN_SHARE * scripts["ar"] else "ar"
+    return _latin(plain.lower().replace("’", "'")) if script == "latin" else script
+
+
+def _plain(text: str) -> str:
+    """Return the beginning without marks of sarcasm, full-width and ornamental letters as plain ones."""
+    return unicodedata.normalize("NFKC", strip_markers(text[:MOST_READ])[0])
+
+
+@cache
+def _script(letter: str) -> str:
+    name = unicodedata.name(letter, "")
+    return next((code for word, code in SCRIPTS.items() if name.startswith(word)), "")
+
+
+@cache
+def _frequent() -> dict[str, frozenset[str]]:
+    table = tomllib.loads(Path(__file__).with_name("languages.toml").read_text(encoding="utf-8"))
+    return {language: frozenset(words.split()) for language, words in table.items()}
+
+
+def _by_endings(words: list[str]) -> str:
+    """Return a language by suffixes that are rare in English, "" for another one, "en" if none is seen."""
+    long = [word for word in words if len(word) > 3]
+    for language, endings in _ENDINGS.items():
+        if sum(bool(endings.search(word)) for word in long if len(word) > 5) * 3 >= max(len(long), 1):
+            return language
+    on_vowels = [word for word in long if word[-1] in "aoi"]
+    return "" if len(on_vowels) > 1 and len(on_vowels) > 0.6 * len(long) else "en"
+
+
+def _latin(text: str) -> str:
+    words = [word for word in _WORD.findall(text) if len(word) > 1]
+    hits = {language: len(known & set(words)) for language, known in _frequent().items()}
+    foreign = sum(letter in _FOREIGN for letter in text)
+    if not any(hits.values()):
+        language = _by_endings(words)
+        return "" if foreign and language == "en" else language
+    best = max(hits, key=lambda language: (hits[language], language == "en"))
+    if hits["en"] >= hits[best] and hits["en"] * 2 >= foreign:
+        return "en"
+    return best if hits[best] else ""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from deadpan.detect.detector import Detector
-from deadpan.detect.systems.ngrams import NGrams
+from deadpan.detect.systems.baselines import NGrams
 from deadpan.errors import DataError
 from deadpan.reproduce.jobs import Job
 from deadpan.reproduce.published import read_paper

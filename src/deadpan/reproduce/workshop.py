@@ -11,8 +11,7 @@ from typing import Any
 
 from deadpan import __version__
 from deadpan.datasets import Dataset, Reading, open_source, read_source
-from deadpan.detect.studies.design import FOLDS, Design, divide
-from deadpan.detect.studies.validation import run_trial
+from deadpan.detect.studies.design import FOLDS, Design, divide, run_trial
 from deadpan.draws import sample
 from deadpan.fields import decode, encode
 from deadpan.journal import Journal

@@ -8,11 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from deadpan.detect.answer import unsupported_words
-from deadpan.detect.auto import auto_detector, student_is_ready
-from deadpan.detect.detector import AUTO, DEFAULT, SHIPPED, STUDENT, Detector
+from deadpan.detect.detector import AUTO, DEFAULT, SHIPPED, STUDENT, Detector, auto_detector, student_is_ready
 from deadpan.detect.explanation import MOST_WORDS, Explanation, Influence, explain
-from deadpan.detect.languages import NAMES, guess_language
-from deadpan.detect.verdicts import MARKED, NO_WORDS, at_prevalence
+from deadpan.detect.verdicts import MARKED, NAMES, NO_WORDS, at_prevalence, guess_language
 from deadpan.errors import ConfigError
 from deadpan.formats.labels import label_word
 from deadpan.records import Example, Prediction

@@ -10,8 +10,7 @@ from deadpan.bench.items.sets import open_set
 from deadpan.bench.runs.folder import BenchRun, find_runs
 from deadpan.bench.scores.score import kind_of, pair_accuracy
 from deadpan.datasets import read_dataset
-from deadpan.detect.auto import student_is_ready
-from deadpan.detect.detector import DEFAULT, STUDENT, Detector
+from deadpan.detect.detector import DEFAULT, STUDENT, Detector, student_is_ready
 from deadpan.formats.labels import label_word
 from deadpan.page.table import Cell
 from deadpan.records import Example, Item, Turn

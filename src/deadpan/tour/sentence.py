@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import shlex
 
-from deadpan.detect.auto import best_model
-from deadpan.detect.detector import STUDENT, Detector
-from deadpan.detect.explanation import explain
-from deadpan.detect.influence_chart import influence_chart
+from deadpan.detect.detector import STUDENT, Detector, best_model
+from deadpan.detect.explanation import explain, influence_chart
 from deadpan.errors import ModelError
 from deadpan.formats.labels import label_word
 from deadpan.page import Table

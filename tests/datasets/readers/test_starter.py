@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from deadpan.datasets import read_dataset
-from deadpan.detect.systems.ngrams import BagOfWords
+from deadpan.detect.systems.baselines import BagOfWords
 from deadpan.records import Example
 from deadpan.splits import folds
 from deadpan.stats import score_predictions

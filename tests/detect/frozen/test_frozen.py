@@ -10,10 +10,15 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from deadpan.detect.frozen.encoders import _tokenizer, frozen_encoder, store_name
-from deadpan.detect.frozen.store import VectorStore
-from deadpan.detect.frozen.system import Frozen
-from deadpan.detect.frozen.universal import BRANCHES, PARTS, UniversalEncoder
+from deadpan.detect.frozen.encoders import (
+    BRANCHES,
+    PARTS,
+    UniversalEncoder,
+    _tokenizer,
+    frozen_encoder,
+    store_name,
+)
+from deadpan.detect.frozen.system import Encoded, Frozen, HeadsBlock, VectorStore
 from deadpan.errors import ModelError
 from deadpan.records import Example, Turn
 from detect_corpus import word_corpus
@@ -41,7 +46,7 @@ def test_a_text_is_encoded_once(tmp_path):
 
 
 def test_what_was_encoded_before_a_crash_is_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr("deadpan.detect.frozen.store.TOGETHER", 2)
+    monkeypatch.setattr("deadpan.detect.frozen.system.TOGETHER", 2)
     asked = []
 
     def encode(texts):
@@ -104,7 +109,7 @@ def test_the_universal_encoder_keeps_texts_apart(tmp_path, monkeypatch):
     np.savez(tmp_path / "weights.npz", **weights)
     (tmp_path / "sp.model").write_bytes(b"")
     fake = type("Pieces", (), {"SentencePieceProcessor": lambda **_: Pieces()})
-    monkeypatch.setattr("deadpan.detect.frozen.universal.need", lambda *_: fake)
+    monkeypatch.setattr("deadpan.detect.frozen.encoders.need", lambda *_: fake)
     encoder = frozen_encoder(str(tmp_path))
     assert isinstance(encoder, UniversalEncoder)
     together = encoder.encode(["a b c", "d", "e f g h i"])
@@ -152,3 +157,57 @@ def test_the_tokenizer_of_a_gguf_file_is_converted_once(tmp_path, monkeypatch):
     for _ in range(2):
         _tokenizer(library, str(tmp_path), str(tmp_path), tmp_path / "x.gguf")
     assert asked == ["x.gguf", ""]
+
+
+def disagreeing(count: int = 120) -> list[Example]:
+    """In both corpora "a" is sarcastic; whatever has a "b" is so in the first and sincere in the second."""
+    rows = []
+    for n in range(count):
+        text = ("a b", "a", "b", "")[n % 4]
+        corpus = "first" if n // 4 % 2 else "second"
+        label = corpus == "first" if "b" in text else "a" in text
+        rows.append(Example(f"{n}", Turn("", text), label=label, source=corpus))
+    return rows
+
+
+@pytest.fixture
+def letters(monkeypatch):
+    """Encode a text by the letters in it, without any weights."""
+
+    def columns(self, examples, *_):
+        return np.array([["a" in e.response.text, "b" in e.response.text] for e in examples], dtype=float)
+
+    monkeypatch.setattr(Encoded, "columns", columns)
+
+
+def share_right(model: Frozen, examples: list[Example]) -> float:
+    return float(
+        np.mean([p.label == e.label for p, e in zip(model.predict(examples), examples, strict=True)])
+    )
+
+
+def test_each_corpus_keeps_its_own_meaning(letters, tmp_path):
+    examples = disagreeing()
+    assert share_right(Frozen().fit(examples), examples) < 0.8
+    model = Frozen(heads=True).fit(examples)
+    assert share_right(model, examples) == 1.0
+    model.save(tmp_path)
+    assert Frozen.load(tmp_path).predict(examples) == model.predict(examples)
+
+
+def test_an_unknown_corpus_gets_what_all_share(letters):
+    model = Frozen(heads=True).fit(disagreeing())
+    plain, a, b = (
+        model.predict([Example("x", Turn("", text), source="third")])[0].score for text in ("", "a", "b")
+    )
+    assert a > plain + 0.1
+    assert abs(b - plain) < (a - plain) / 2
+
+
+def test_the_gradient_is_that_of_the_margins():
+    rng = np.random.default_rng(0)
+    examples = disagreeing(12)
+    block = HeadsBlock.of(rng.normal(size=(12, 3)), examples, ["first", "second"])
+    weights, slopes = rng.normal(size=block.width), rng.normal(size=12)
+    assert slopes @ block.forward(weights) == pytest.approx(block.backward(slopes) @ weights)
+    assert block.rows(np.array([3])).forward(weights) == pytest.approx(block.forward(weights)[3:4])

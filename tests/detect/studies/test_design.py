@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from deadpan.detect.studies.design import divide, published_splits
+from deadpan.detect.studies.design import cross_validate, divide, published_splits
 from deadpan.errors import DataError
 from deadpan.records import Example, Turn
 from deadpan.splits import folds
@@ -131,3 +132,17 @@ def test_additional_rows_get_ids_of_their_own():
 def test_examples_without_a_label_are_no_study():
     with pytest.raises(DataError, match="labelled examples"):
         divide([replace(e, label=None) for e in word_corpus()])
+
+
+def test_every_example_is_predicted_once_by_a_model_not_trained_on_it():
+    trial = cross_validate("bow", word_corpus(), k=3, threshold="balanced")
+    assert [p.example_id for p in trial.predictions] == [e.id for e in word_corpus()]
+    assert np.mean([p.label == e.label for p, e in zip(trial.predictions, word_corpus(), strict=True)]) > 0.9
+    assert len(trial.thresholds) == 3
+    assert trial.cost()["fit_seconds"] > 0
+
+
+def test_noise_scores_near_chance():
+    rows = noise_corpus()
+    trial = cross_validate("bow", rows, k=4)
+    assert np.mean([p.label == e.label for p, e in zip(trial.predictions, rows, strict=True)]) < 0.75

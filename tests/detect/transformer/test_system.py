@@ -15,11 +15,9 @@ from click.testing import CliRunner
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from deadpan.detect.context import Context
 from deadpan.detect.detector import Detector
-from deadpan.detect.transformer.encoder import load, locate, quiet
-from deadpan.detect.transformer.pairs import EncodedPairs
-from deadpan.detect.transformer.swap import swapped_pair, training_pairs
+from deadpan.detect.system import Context
+from deadpan.detect.transformer.encoder import EncodedPairs, load, locate, quiet, swapped_pair, training_pairs
 from deadpan.detect.transformer.system import Transformer
 from deadpan.errors import ConfigError, ModelError
 from deadpan.records import Example, Turn
@@ -162,7 +160,7 @@ def test_onnx_gives_the_same_scores(encoder, tmp_path):
 
 
 def test_a_killed_training_resumes_from_its_checkpoint(encoder, tmp_path, monkeypatch):
-    monkeypatch.setattr("deadpan.detect.neural.trainer.CHECKPOINT_EVERY", 1)
+    monkeypatch.setattr("deadpan.detect.neural.training.CHECKPOINT_EVERY", 1)
     examples = dialogues(24)
     settings = {"epochs": 2, "checkpoint": str(tmp_path), "seed": 1}
     whole = small(encoder, epochs=2, seed=1).fit(examples).predict(examples)

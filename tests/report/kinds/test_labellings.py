@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from deadpan.detect.studies.labelling import LabellingReplay
+from deadpan.detect.studies.active_learning import LabellingReplay
 from deadpan.report import build_report
 from deadpan.stats import Interval
 

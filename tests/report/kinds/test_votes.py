@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from deadpan.detect.studies.votes import study_votes
+from deadpan.detect.studies.soft_labels import study_votes
 from deadpan.records import Example, Turn
 from deadpan.report import build_report
 

@@ -104,7 +104,7 @@ def predict(
     from deadpan.datasets import open_source
     from deadpan.datasets.scored import score_table
     from deadpan.detect.answer import load_at
-    from deadpan.detect.reasons import reasons
+    from deadpan.detect.explanation import reasons
     from deadpan.detect.stream import is_lines, predict_source
     from deadpan.errors import ConfigError
     from deadpan.formats.tables import is_table

@@ -40,7 +40,7 @@ pool_option = click.option(
 
 
 def _threshold(ctx: click.Context, parameter: click.Parameter, word: str | None) -> str | float | None:
-    from deadpan.detect.thresholds import parse_threshold
+    from deadpan.detect.verdicts import parse_threshold
 
     return None if word is None else parse_threshold(word)
 
@@ -92,8 +92,7 @@ def system_settings(
     system: str, pairs: tuple[str, ...], turns: str, speakers: bool, seed: int | None = None
 ) -> dict[str, Any]:
     """Return the settings of one system from --setting, --turns, --speakers and --seed."""
-    from deadpan.detect.context import parse_turns
-    from deadpan.detect.settings import parse_settings
+    from deadpan.detect.system import parse_settings, parse_turns
 
     shared = {"turns": parse_turns(turns), "speakers": speakers, **({} if seed is None else {"seed": seed})}
     return {**shared, **parse_settings(pairs, [system])[system]}

@@ -15,7 +15,7 @@ from deadpan.cli.terminal.progress import progress_bar
 
 if TYPE_CHECKING:
     from deadpan.datasets.reading import Reading
-    from deadpan.detect.thresholds import Threshold as Rule
+    from deadpan.detect.verdicts import Threshold as Rule
 
 
 @click.command(cls=Command, renamed=options.RENAMED)
@@ -109,10 +109,8 @@ def compare(
     applies to all systems, --setting SYSTEM.NAME=VALUE to one.
     """
     from deadpan.datasets.parts import read_parts
-    from deadpan.detect.context import parse_turns
-    from deadpan.detect.settings import parse_settings
-    from deadpan.detect.studies.comparison import compare_systems
-    from deadpan.detect.studies.history import compare_history
+    from deadpan.detect.studies.comparison import compare_history, compare_systems
+    from deadpan.detect.system import parse_settings, parse_turns
 
     if authors or subreddits:
         mode = "--authors" if authors else "--subreddits"
@@ -192,9 +190,8 @@ def ablate(
 ) -> None:  # fmt: skip
     """Score with more or less context on the same folds (KoCoSa's Table 9), or by topic (Table 10)."""
     from deadpan.datasets import read_source
-    from deadpan.detect.context import parse_turns
-    from deadpan.detect.settings import parse_settings
     from deadpan.detect.studies.ablation import ablate as run
+    from deadpan.detect.system import parse_settings, parse_turns
 
     counts = [parse_turns(word) for word in comma_list(turns)]
     settings = {"speakers": speakers, **parse_settings(pairs, [system])[system]}
@@ -220,7 +217,7 @@ def kinds(
 ) -> None:  # fmt: skip
     """Classify kinds of sarcasm, one detector per kind (saved with --out): iSarcasmEval B, SemEval-2018 B."""
     from deadpan.datasets import read_source
-    from deadpan.detect.studies.kinds import tell_kinds
+    from deadpan.detect.studies.categories import tell_kinds
 
     settings = options.system_settings(system, pairs, turns, speakers)
     with progress_bar() as progress:
@@ -243,7 +240,7 @@ def mirage(generated: str, organic: str, pairs: Any, reading: Reading, system: s
 ) -> None:  # fmt: skip
     """Test whether a detector knows sarcasm, or only tells generated text from what people say."""
     from deadpan.datasets import read_source
-    from deadpan.detect.studies.mirage import mirage as run
+    from deadpan.detect.studies.origin import mirage as run
 
     settings = options.system_settings(system, pairs, "0", False)
     read = {name: read_source(name, reading) for name in comma_list(f"{generated},{organic}")}
@@ -260,7 +257,7 @@ def mirage(generated: str, organic: str, pairs: Any, reading: Reading, system: s
 def votes(source: str, system: str, labels: Path | None, reading: Reading, **report: Any) -> None:
     """Train on votes instead of labels, score against votes, and compare intended with perceived sarcasm."""
     from deadpan.datasets import read_source
-    from deadpan.detect.studies.votes import study_votes
+    from deadpan.detect.studies.soft_labels import study_votes
     from deadpan.ratings.votes import read_votes
 
     data = read_source(source, reading)
@@ -277,7 +274,7 @@ def votes(source: str, system: str, labels: Path | None, reading: Reading, **rep
 def labelling(source: str, labels: int, reading: Reading, **report: Any) -> None:
     """Replay labelling SOURCE in random and in informative order; count the labels the latter saves."""
     from deadpan.datasets import read_source
-    from deadpan.detect.studies.labelling import replay_labelling
+    from deadpan.detect.studies.active_learning import replay_labelling
 
     data = read_source(source, reading)
     options.report(replay_labelling(data.examples, labels=labels, seed=report["seed"]), data.files, **report)

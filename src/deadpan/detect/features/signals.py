@@ -1,39 +1,46 @@
-"""Signals besides the words: clashing sentiment, shouting, dots, laughter, echoes of the context.
-
-All numbers are sums over words or simple functions of such sums, so many texts are computed at once.
-"""
+"""Features of the linear system: n-grams of the response, n-grams of the context, and signals."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deadpan.detect.features.lexicon import ROLES, lexicon
+from deadpan.detect.features.ngrams import Cut, Keys, Places, cut, once, token_grams, word_runs
+from deadpan.detect.system import Context
+from deadpan.records import Example
 
 Array = NDArray[np.float64]
-Places = NDArray[np.int64]
-
+Signals = Literal["steady", "all", "none"]
+TOKENS, RUNS, BEFORE, BEFORE_RUNS = "tokens", "runs", "before", "before_runs"
+SHARES = {TOKENS: 1.0, RUNS: 1.0, BEFORE: 0.5, BEFORE_RUNS: 0.5}
+"""Length of the rows of each kind of n-gram: the context counts for less than the response."""
+LONGEST = {TOKENS: 3, BEFORE: 2}
+RUN_LENGTHS = (2, 5)
+_OWN = np.uint64(0x0B0E)
+STRENGTHS = {"very_good": 2.0, "good": 1.0, "bad": -1.0, "very_bad": -2.0}
+ROLES = ("strengthen", "weaken", "negate", "call", "me", "you", "they")
+"""Roles of words besides sentiment: intensifier, downtoner, negation, interjection (oh, wow), person."""
 COUNTED = (
     "good", "bad", *ROLES, "exclamations", "questions", "dots", "quotes", "shouted", "stretched", "laughter",
     "pictures", "tags", "users", "links", "figures", "commas", "letters", "words",
 )  # fmt: skip
 """Sums over the words of a text."""
-
 DERIVED = (
     "feeling", "clash", "turns", "strong_feeling", "denied_feeling", "shouted_share", "word_length",
     "opens_with_call", "opens_good", "ends_exclaiming", "ends_asking", "ends_trailing", "ends_plain",
 )  # fmt: skip
 """Functions of the sums, and of the first and last words."""
-
 SHARED = ("echo", "same_feeling", "feeling_turn", "longer", "answers_question", "before_words")
 """Relations of a response to its context."""
-
 NAMES = (*COUNTED, *DERIVED)
-
 STEADY_SHARES = ("good", "strengthen", "call", "dots", "stretched", "laughter")
 STEADY_DERIVED = (
     "clash", "opens_with_call", "opens_good", "ends_exclaiming", "ends_trailing", "ends_plain",
@@ -43,15 +50,84 @@ STEADY = (*STEADY_SHARES, *STEADY_DERIVED)
 """Signals that point the same way in nearly all of 20 corpora (docs/corpus-audit.md); the first are per word. The
 others (length, persons, negation, tags, pictures, ...) tell how a corpus was collected: what holds in one
 corpus is wrong in the next."""
-
 _AT = {name: place for place, name in enumerate(COUNTED)}
 _LETTERS, _WORDS = _AT["letters"], _AT["words"]
-
 _PUNCTUATION = {"exclamations": "!！", "questions": "?？", "quotes": '"“”‘«»*', "commas": ",;:"}
 _DOTS = re.compile(r"\.{2,}|…")
 _STRETCHED = re.compile(r"([^\W\d_])\1\1")
 _LAUGHTER = re.compile(r"(?:^|\W)(?:a?(?:ha){2,}h?|l+o+l+|lmf?ao+|rofl)(?:$|\W)|[ㅋㅎ]{2,}|ه{3,}", re.I)
 _PICTURE = re.compile("[\u2600-\u27bf\U0001f000-\U0001faff]|[:;=8][-o']?[)(\\]\\[dDpP/|]|[ㅠㅜ]{2,}")
+_EDGES = re.compile(r"^[\W_]+|[\W_]+$")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Features:
+    """Features of some examples: n-grams of each kind (row, key), tokenised texts, and dense columns."""
+
+    n: int
+    grams: dict[str, tuple[Places, Keys]]
+    cuts: dict[str, Cut]
+    dense: Array
+
+
+def extract(examples: Sequence[Example], context: Context, signals: Signals = "steady") -> Features:
+    """Return all features of the examples; n-grams and words count once per text."""
+    response = cut([example.response.text for example in examples])
+    table = word_signals(response.words)
+    dense = text_signals(table, response.flat, response.lengths)
+    grams = {TOKENS: token_grams(response, LONGEST[TOKENS]), RUNS: word_runs(response, *RUN_LENGTHS)}
+    cuts = {RUNS: response.distinct()}
+    shared = np.zeros((len(examples), 0))
+    if context.turns != 0:
+        before = _before(examples, context)
+        grams |= {BEFORE: _before_grams(examples, context), BEFORE_RUNS: word_runs(before, *RUN_LENGTHS)}
+        cuts[BEFORE_RUNS] = before.distinct()
+        earlier = text_signals(word_signals(before.words), before.flat, before.lengths)
+        shared = shared_signals(dense, earlier, _echo(response, before))
+    if signals == "steady":
+        dense, shared = steady_signals(dense), steady_shared(shared) if shared.shape[1] else shared
+    dense = np.hstack([dense, shared])
+    return Features(len(examples), grams, cuts, dense[:, :0] if signals == "none" else dense)
+
+
+def _before(examples: Sequence[Example], context: Context) -> Cut:
+    return cut([" ".join(turn.text for turn in context.before(example)) for example in examples])
+
+
+def _before_grams(examples: Sequence[Example], context: Context) -> tuple[Places, Keys]:
+    """Return the n-grams of the context; with speakers, those by the responder are separate features."""
+    turns: dict[bool, list[str]] = {False: [], True: []}
+    for example in examples:
+        spoken = list(zip(context.before(example), context.own(example), strict=True))
+        for own in turns:
+            turns[own].append(" ".join(turn.text for turn, by_self in spoken if by_self is own))
+    parts = []
+    for own, texts in turns.items():
+        rows, keys = token_grams(cut(texts), LONGEST[BEFORE])
+        parts.append((rows, keys ^ _OWN if own else keys))
+    return once(np.concatenate([rows for rows, _ in parts]), np.concatenate([keys for _, keys in parts]))
+
+
+def _echo(response: Cut, before: Cut) -> Array:
+    """Return the share of a response's words that occur in its context, letters only."""
+    names: dict[str, int] = {}
+    codes = [
+        np.array([names.setdefault(_letters(word), len(names)) for word in each.words], dtype=np.int64)
+        for each in (response, before)
+    ]
+    pairs = [
+        each.rows * (len(names) + 1) + code[each.flat]
+        for each, code in zip((response, before), codes, strict=True)
+    ]
+    repeated = np.bincount(
+        response.rows, weights=np.isin(pairs[0], pairs[1]), minlength=len(response.lengths)
+    )
+    share: Array = repeated / np.maximum(response.lengths, 1)
+    return share
+
+
+def _letters(word: str) -> str:
+    return "".join(filter(str.isalnum, word.lower())) or word
 
 
 def word_signals(words: Sequence[str]) -> Array:
@@ -163,3 +239,40 @@ def shared_signals(response: Array, before: Array, echo: Array) -> Array:
         ],
         axis=1,
     )
+
+
+class Lexicon:
+    """Words with sentiment and roles. English words are matched whole, Korean and Arabic by substrings."""
+
+    def __init__(self, tables: dict[str, dict[str, str]]) -> None:
+        self.feeling: dict[str, float] = {}
+        self.role: dict[str, frozenset[str]] = {}
+        for kind, text in tables["en"].items():
+            for word in text.split():
+                if kind in STRENGTHS:
+                    self.feeling[word] = STRENGTHS[kind]
+                else:
+                    self.role[word] = self.role.get(word, frozenset()) | {kind}
+        held = {kind: [table[kind] for name, table in tables.items() if name != "en" and kind in table]
+                for kind in (*STRENGTHS, *ROLES)}  # fmt: skip
+        self._held = {
+            kind: re.compile("|".join(map(re.escape, " ".join(texts).split())))
+            for kind, texts in held.items()
+            if texts
+        }
+
+    def look(self, word: str) -> tuple[float, frozenset[str]]:
+        """Return the sentiment of a word, from -2 to 2, and its roles."""
+        plain = _EDGES.sub("", word.lower()).replace("’", "'")
+        if plain.isascii():
+            return self.feeling.get(plain, 0.0), self.role.get(plain, frozenset())
+        kinds = [kind for kind, pattern in self._held.items() if pattern.search(plain)]
+        strengths = [STRENGTHS[kind] for kind in kinds if kind in STRENGTHS]
+        return max(strengths, key=abs, default=0.0), frozenset(kind for kind in kinds if kind in ROLES)
+
+
+@cache
+def lexicon() -> Lexicon:
+    """Return the lexicon of the package, read once."""
+    text = Path(__file__).with_name("lexicon.toml").read_text(encoding="utf-8")
+    return Lexicon(tomllib.loads(text))

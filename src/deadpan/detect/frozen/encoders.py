@@ -11,9 +11,8 @@ from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from deadpan.detect.frozen.store import Vectors
-from deadpan.detect.frozen.universal import UniversalEncoder
 from deadpan.detect.transformer.encoder import locate, quiet
 from deadpan.errors import ModelError, need, reason_of
 from deadpan.models import MODELS, cache_root
@@ -21,12 +20,21 @@ from deadpan.storage import digest
 
 LONGEST = 128
 """Tokens read of a text."""
+Array = NDArray[np.float32]
+PARTS = 17
+BRANCHES = {2: 0, 3: 1, 5: 2}
+"""Pieces that a branch sees, and how many of them are to the left."""
+MOST_PIECES = 512
+TOGETHER = 2_000
+"""Pieces computed at once: the weights are read from memory once for many texts."""
+GAP = max(BRANCHES)
+"""Rows of zeros after each text, so that no branch sees the next one."""
 
 
 class FrozenEncoder(Protocol):
     """Texts in, one row of numbers each out."""
 
-    def encode(self, texts: Sequence[str]) -> Vectors:
+    def encode(self, texts: Sequence[str]) -> Array:
         """Return one row per text; the same text gives the same row, whatever is encoded with it."""
         ...
 
@@ -85,7 +93,7 @@ class HiddenStates:
             self._tokenizer.pad_token = self._tokenizer.eos_token or self._tokenizer.unk_token
         self._model = _in_eight_bits(torch, _shortened(model) if gguf else model.eval())
 
-    def encode(self, texts: Sequence[str]) -> Vectors:
+    def encode(self, texts: Sequence[str]) -> Array:
         """Return the layers' means side by side, one row per text."""
         torch = need("torch", "neural")
         readable = [text[: LONGEST * 30].encode("utf-8", "replace").decode("utf-8") for text in texts]
@@ -135,3 +143,89 @@ def _in_eight_bits(torch: Any, model: Any) -> Any:
     with warnings.catch_warnings():  # the library announces a successor that is not on every platform yet
         warnings.simplefilter("ignore")
         return torch.ao.quantization.quantize_dynamic(model, {torch.nn.Linear}, dtype=torch.qint8)
+
+
+class UniversalEncoder:
+    """The weights of `deadpan models pull use-multilingual`."""
+
+    dimension = 512
+
+    def __init__(self, folder: Path) -> None:
+        pieces = need("sentencepiece", "neural")
+        self._pieces: Any = pieces.SentencePieceProcessor(model_file=str(folder / "sp.model"))
+        with np.load(folder / "weights.npz", allow_pickle=False) as file:
+            self._w = {name: file[name] for name in file.files if not name.startswith("q")}
+            self._table = np.empty((PARTS * len(file["q1"]), self.dimension), dtype=np.uint8)
+            for part in range(PARTS):
+                self._table[part::PARTS] = file[f"q{part + 1}"]
+        self._small = float(self._w["eps"])
+
+    def encode(self, texts: Sequence[str]) -> Array:
+        """Return one row of length 1 per text."""
+        rows = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        batch: list[NDArray[np.int64]] = []
+        for number, text in enumerate(texts, 1):
+            batch.append(self._ids(text))
+            if sum(map(len, batch)) >= TOGETHER or number == len(texts):
+                rows[number - len(batch) : number] = self._encode(batch)
+                batch = []
+        return rows
+
+    def _ids(self, text: str) -> NDArray[np.int64]:
+        readable = text[: MOST_PIECES * 30].encode("utf-8", "replace").decode("utf-8")
+        ids = self._pieces.encode(readable, out_type=int)[: MOST_PIECES - 2]
+        return np.array([self._pieces.bos_id(), *ids, self._pieces.eos_id()], dtype=np.int64)
+
+    def _encode(self, batch: Sequence[NDArray[np.int64]]) -> Array:
+        w = self._w
+        lengths = np.array([len(ids) for ids in batch])
+        ends = np.cumsum(lengths + GAP) - GAP
+        inside = np.zeros(int(ends[-1]) + GAP, dtype=bool)
+        for end, length in zip(ends, lengths, strict=True):
+            inside[end - length : end] = True
+        ids = np.concatenate(batch)
+        part = ids % PARTS
+        pieces = self._table[ids] * w["scale"][part, None] + w["lo"][part, None]
+        starts = self._norm(
+            np.hstack([pieces @ w[f"proj{size}"] + w[f"proj_b{size}"] for size in BRANCHES]),
+            np.concatenate([w[f"ln_g{size}"] for size in BRANCHES]),
+            np.concatenate([w[f"ln_b{size}"] for size in BRANCHES]),
+        )
+        branches = [
+            self._branch(start, inside, size, left)
+            for start, (size, left) in zip(np.split(starts, len(BRANCHES), 1), BRANCHES.items(), strict=True)
+        ]
+        even = self._norm(np.hstack([pieces, *branches]), w["ln_g"], w["ln_b"])
+        summed = np.add.reduceat(even, np.cumsum(lengths) - lengths, axis=0) @ w["cnn_W"]
+        whole = (summed + lengths[:, None] * w["cnn_b"]) / np.sqrt(lengths)[:, None]
+        return self._dense(whole.astype(np.float32))
+
+    def _dense(self, whole: Array) -> Array:
+        w = self._w
+        first = np.maximum(whole @ w["d0"], 0)
+        second = np.maximum(whole @ w["p1"] + first @ w["d1"], 0)
+        third = np.maximum(second @ w["d2"], 0)
+        last = np.tanh(second @ w["p3"] + third @ w["d3"])
+        unit: Array = last / np.sqrt(np.maximum((last**2).sum(axis=1, keepdims=True), self._small))
+        return unit
+
+    def _branch(self, start: Array, inside: NDArray[np.bool_], size: int, left: int) -> Array:
+        """Return two convolutions, each added to what it was computed from."""
+        for step in ("1", "2"):
+            spread = np.zeros((len(inside), start.shape[1]), dtype=np.float32)
+            spread[inside] = start
+            seen = _neighbours(spread, size, left)[inside]
+            start = start + np.maximum(seen @ self._w[f"w{step}_{size}"] + self._w[f"b{step}_{size}"], 0)
+        return start
+
+    def _norm(self, rows: Array, scale: Array, shift: Array) -> Array:
+        centred = rows - rows.mean(axis=1, keepdims=True)
+        spread = np.sqrt((centred**2).mean(axis=1, keepdims=True) + self._small)
+        even: Array = centred / spread * scale + shift
+        return even
+
+
+def _neighbours(rows: Array, size: int, left: int) -> Array:
+    """Return each row beside the `left` rows before it and the rest of `size` after it; zeros outside."""
+    padded = np.pad(rows, ((left, size - 1 - left), (0, 0)))
+    return np.hstack([padded[at : at + len(rows)] for at in range(size)])

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sqlite3
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
 from functools import cached_property
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deadpan.detect.context import Context
-from deadpan.detect.features.blocks import DenseBlock
-from deadpan.detect.features.logistic import Fitted, fit_logistic, fit_scale
+from deadpan.detect.features.logistic import DenseBlock, Fitted, fit_logistic, fit_scale
+from deadpan.detect.features.ngrams import Places
 from deadpan.detect.frozen.encoders import FrozenEncoder, frozen_encoder, store_name
-from deadpan.detect.frozen.heads import HeadsBlock
-from deadpan.detect.frozen.store import VectorStore
-from deadpan.detect.system import System, labelled, predictions, sigmoid
+from deadpan.detect.system import Context, System, labelled, predictions, sigmoid
+from deadpan.models import cache_root
 from deadpan.progress import Progress, silent
 from deadpan.records import Example, Prediction
 from deadpan.splits import folds
@@ -29,6 +31,12 @@ FOLDS = 3
 FARTHEST = 5.0
 LAST_LETTERS = 600
 """Characters of the context that are encoded, its end: what was said last matters most."""
+UNKNOWN = -1
+Vectors = NDArray[np.float32]
+Encode = Callable[[Sequence[str]], Vectors]
+TOGETHER = 256
+"""Texts encoded before what is known is written: a killed run repeats at most these."""
+ASKED = 500
 
 
 class Encoded:
@@ -191,3 +199,93 @@ class Frozen(System):
             model.standard_ = Standard(file["centre"], file["spread"])
             model.model_ = Fitted([file["weights"]], float(state["intercept"]))
         return model
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeadsBlock:
+    """Columns of examples and the corpus of each; the weights are those of all, then of each corpus."""
+
+    matrix: Array
+    corpus: NDArray[np.int64]
+    corpora: int
+
+    @classmethod
+    def of(cls, columns: Array, examples: Sequence[Example], corpora: Sequence[str]) -> HeadsBlock:
+        """Return the columns with a constant beside them, so that each corpus has a base rate of its own."""
+        places = {name: place for place, name in enumerate(corpora)}
+        corpus = np.array([places.get(e.source, UNKNOWN) for e in examples], dtype=np.int64)
+        constant = np.full((len(columns), 1), 0.1)
+        return cls(np.hstack([columns, constant]), corpus, len(corpora))
+
+    @property
+    def width(self) -> int:
+        return int(self.matrix.shape[1]) * (1 + self.corpora)
+
+    def rows(self, chosen: Places) -> HeadsBlock:
+        """Return some of the rows."""
+        return HeadsBlock(self.matrix[chosen], self.corpus[chosen], self.corpora)
+
+    def forward(self, weights: Array) -> Array:
+        """Return the shared margin and that of the row's own corpus."""
+        heads = weights.reshape(1 + self.corpora, -1)
+        result: Array = self.matrix @ heads[0]
+        for number in range(self.corpora):
+            mine = self.corpus == number
+            result[mine] += self.matrix[mine] @ heads[1 + number]
+        return result
+
+    def backward(self, slopes: Array) -> Array:
+        """Return the gradient of all weights."""
+        parts = [self.matrix.T @ slopes]
+        for number in range(self.corpora):
+            mine = self.corpus == number
+            parts.append(self.matrix[mine].T @ slopes[mine])
+        return np.concatenate(parts)
+
+
+class VectorStore:
+    """A table of (hash of a text, vector in half precision) of one encoder, shared by processes."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def of(cls, name: str) -> VectorStore:
+        """Return the store of an encoder in the cache folder."""
+        return cls(cache_root() / "vectors" / f"{name}.sqlite")
+
+    def vectors(self, texts: Sequence[str], encode: Encode, progress: Progress = silent) -> Vectors:
+        """Return one row per text; unknown texts are encoded, shortest first, and remembered."""
+        keys = [_key(text) for text in texts]
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with closing(sqlite3.connect(self.path, timeout=60)) as database:
+            database.execute("CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB)")
+            known = _read(database, keys)
+            missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+            order = sorted(missing, key=lambda key: len(missing[key]))
+            for start in range(0, len(order), TOGETHER):
+                progress("encoding texts", start, len(order))
+                part = order[start : start + TOGETHER]
+                rows = encode([missing[key] for key in part]).astype(np.float16)
+                with database:
+                    pairs = [(key, row.tobytes()) for key, row in zip(part, rows, strict=True)]
+                    database.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", pairs)
+                known |= dict(zip(part, rows, strict=True))
+        if not keys:
+            return np.zeros((0, 0), dtype=np.float32)
+        return np.stack([known[key] for key in keys]).astype(np.float32)
+
+
+def _key(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "replace"), digest_size=16).digest()
+
+
+def _read(database: sqlite3.Connection, keys: Sequence[bytes]) -> dict[bytes, NDArray[np.float16]]:
+    distinct = list(dict.fromkeys(keys))
+    found: dict[bytes, NDArray[np.float16]] = {}
+    for start in range(0, len(distinct), ASKED):
+        part = distinct[start : start + ASKED]
+        marks = ",".join("?" * len(part))
+        rows = database.execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks})", part)
+        found |= {bytes(key): np.frombuffer(vector, dtype=np.float16) for key, vector in rows}
+    return found

@@ -1,15 +1,25 @@
-"""Settings of a network and of its training, all keyword arguments of the system."""
+"""Settings of a network, the device it runs on, and the part that is held out."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
-from deadpan.detect.neural.device import Device
+from deadpan.errors import ConfigError, need
+from deadpan.records import Example
+from deadpan.splits import split
+
+if TYPE_CHECKING:
+    import torch
 
 StopOn = Literal["auto", "auc", "f1", "macro_f1", "balanced_accuracy", "pair_accuracy", "loss"]
 """Score of the held-out part. "auto" is pair accuracy where that part is all pairs, and otherwise AUC, which
 is less noisy on a small part than scores that depend on a threshold. On a tie the smaller loss wins."""
+Device = Literal["auto", "cpu", "cuda", "mps"]
+FEWEST = 20
+"""With fewer examples nothing is held out: a handful is too noisy, and training needs them all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,3 +69,54 @@ class NeuralOptions:
             raise ValueError(
                 f"dropout_range needs two numbers from 0 to 1, the lower one first, got {list(drawn)}"
             )
+
+
+def find_device(name: Device) -> torch.device:
+    """Return the device of that name; "auto" is the fastest available."""
+    library = need("torch", "neural")
+    has = {"cuda": library.cuda.is_available(), "mps": library.backends.mps.is_available(), "cpu": True}
+    chosen = next(device for device in has if has[device]) if name == "auto" else name
+    if not has[chosen]:
+        raise ConfigError(f"device {name!r}: not available here; use auto or cpu")
+    device: torch.device = library.device(chosen)
+    return device
+
+
+@contextmanager
+def seeded(seed: int, device: torch.device) -> Iterator[None]:
+    """Seed torch inside the block, and restore its random state afterwards."""
+    library = need("torch", "neural")
+    with library.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+        library.manual_seed(seed)
+        yield
+
+
+def hold_out(examples: Sequence[Example], share: float, seed: int) -> tuple[list[Example], list[Example]]:
+    """Return the examples to train on and those to hold out; the second is empty where none can be.
+
+    Examples of a dev split are held out if there are any. Otherwise a share is drawn that no group and no
+    sequence crosses; nothing is held out if either part would lack a label.
+    """
+    everything = list(examples)
+    if share <= 0 or len(everything) < FEWEST:
+        return everything, []
+    watched = [example for example in everything if example.split == "dev"]
+    kept = [example for example in everything if example.split != "dev"]
+    if not watched or not _has_both(kept):
+        # Ids may repeat across corpora; the position makes them unique and the draw still follows the seed.
+        numbered = [replace(example, id=f"{example.id}\0{at}") for at, example in enumerate(everything)]
+        places = {example.id: at for at, example in enumerate(numbered)}
+        if _one_cluster(numbered):
+            return everything, []
+        parts = split(numbered, {"train": 1 - share, "dev": share}, seed)
+        kept = [everything[at] for at in sorted(places[e.id] for e in parts["train"])]
+        watched = [everything[at] for at in sorted(places[e.id] for e in parts["dev"])]
+    return (kept, watched) if _has_both(kept) and _has_both(watched) else (everything, [])
+
+
+def _has_both(examples: Sequence[Example]) -> bool:
+    return {example.label for example in examples} >= {True, False}
+
+
+def _one_cluster(examples: Sequence[Example]) -> bool:
+    return len({example.group or example.id for example in examples}) < 2

@@ -1,4 +1,4 @@
-"""Base class of the seven networks: words in, one or several trained networks, one folder on disk."""
+"""Networks trained from scratch as systems, one per architecture."""
 
 from __future__ import annotations
 
@@ -13,25 +13,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadpan.config import config_from
-from deadpan.detect.neural.device import find_device, seeded
-from deadpan.detect.neural.embeddings import starting_vectors
-from deadpan.detect.neural.held_out import hold_out
-from deadpan.detect.neural.options import NeuralOptions
-from deadpan.detect.neural.sentiment import WIDTH, moods
-from deadpan.detect.neural.texts import NumberedTexts
-from deadpan.detect.neural.tokens import tokens
-from deadpan.detect.neural.vocabulary import Vocabulary
+from deadpan.detect.features.signals import NAMES, text_signals, word_signals
+from deadpan.detect.neural.options import NeuralOptions, find_device, hold_out, seeded
+from deadpan.detect.neural.texts import NumberedTexts, Vocabulary, starting_vectors, tokens
 from deadpan.detect.system import System, labelled, predictions, sigmoid
 from deadpan.errors import DataError, need
 from deadpan.fields import encode
 from deadpan.records import Example, Prediction
 from deadpan.storage import atomic, read_json, write_json
+from deadpan.text import printable
 
 if TYPE_CHECKING:
     import torch
 
-    from deadpan.detect.neural.batches import Training
     from deadpan.detect.neural.networks import Network, Shape
+    from deadpan.detect.neural.training import Training
+
+WIDTH = len(NAMES)
+LOOKED_AT = 4_000  # characters: enough for the sentiment of any text
 
 
 class NeuralSystem(System):
@@ -82,7 +81,7 @@ class NeuralSystem(System):
     ) -> None:
         import torch
 
-        from deadpan.detect.neural.trainer import plan_of, train
+        from deadpan.detect.neural.training import plan_of, train
 
         state = np.random.SeedSequence((self.seed, member)).generate_state(2)
         seed, dropout = int(state[0]), self._dropout(int(state[1]))
@@ -125,7 +124,7 @@ class NeuralSystem(System):
         return NumberedTexts([self.vocabulary_.numbers(text) for text in words], features)
 
     def _training(self, examples: Sequence[Example], words: Sequence[Sequence[str]]) -> Training:
-        from deadpan.detect.neural.batches import Training
+        from deadpan.detect.neural.training import Training
 
         labels = np.array([bool(example.label) for example in examples], dtype=bool)
         return Training(self._texts(examples, words), labels, [example.sequence for example in examples])
@@ -137,7 +136,7 @@ class NeuralSystem(System):
         need("torch", "neural")
         if not examples:
             return []
-        from deadpan.detect.neural.trainer import margins
+        from deadpan.detect.neural.training import margins
 
         device = find_device(self.options.device)
         texts = self._texts(examples, [self._words(example) for example in examples])
@@ -205,3 +204,102 @@ def _read_tensors(path: Path) -> dict[str, torch.Tensor]:
     except (OSError, library.SafetensorError) as bad:
         raise DataError(f"{path}: not a complete file of tensors ({bad}); train the model again") from None
     return tensors
+
+
+class LstmSystem(NeuralSystem):
+    """One LSTM of dimension 100, its state at the last word."""
+
+    about = "iSarcasm: LSTM"
+    architecture = "lstm"
+
+    def build(self, shape: Shape) -> Network:
+        from deadpan.detect.neural.networks import LstmNetwork
+
+        return LstmNetwork(shape)
+
+
+class AttLstm(NeuralSystem):
+    """The LSTM with attention over its states, both of dimension 100."""
+
+    about = "iSarcasm: LSTM with attention"
+    architecture = "att-lstm"
+
+    def build(self, shape: Shape) -> Network:
+        from deadpan.detect.neural.networks import AttentionLstmNetwork
+
+        return AttentionLstmNetwork(shape)
+
+
+class Cnn(NeuralSystem):
+    """100 filters of three words."""
+
+    about = "iSarcasm: convolution"
+    architecture = "cnn"
+
+    def build(self, shape: Shape) -> Network:
+        from deadpan.detect.neural.networks import ConvolutionNetwork
+
+        return ConvolutionNetwork(shape, (3,))
+
+
+class ThreeCnn(NeuralSystem):
+    """100 filters each of three, four and five words."""
+
+    about = "iSarcasm: three convolutions"
+    architecture = "3cnn"
+
+    def build(self, shape: Shape) -> Network:
+        from deadpan.detect.neural.networks import ConvolutionNetwork
+
+        return ConvolutionNetwork(shape, (3, 4, 5))
+
+
+class Siarn(NeuralSystem):
+    """Intra-attention with one affinity per pair of words, beside an LSTM."""
+
+    about = "iSarcasm: attention over word pairs, one dimension (Tay et al. 2018)"
+    architecture = "siarn"
+
+    def build(self, shape: Shape) -> Network:
+        from deadpan.detect.neural.networks import IntraAttentionNetwork
+
+        return IntraAttentionNetwork(shape, several=False)
+
+
+class Miarn(NeuralSystem):
+    """Intra-attention with several affinities per pair of words, beside an LSTM."""
+
+    about = "iSarcasm: attention over word pairs, many dimensions (Tay et al. 2018)"
+    architecture = "miarn"
+    predicted_together = 32  # pairs of words take memory: 130 MB for 32 texts of 100 words
+
+    def build(self, shape: Shape) -> Network:
+        from deadpan.detect.neural.networks import IntraAttentionNetwork
+
+        return IntraAttentionNetwork(shape, several=True)
+
+
+class DenseLstmSystem(NeuralSystem):
+    """Four densely connected LSTM layers, the average word and the mood of the text.
+
+    The ensemble of Wu et al. is `members=10, dropout_range=(0.2, 0.4)`.
+    """
+
+    about = "iSarcasm: four densely connected LSTM layers"
+    architecture = "dense-lstm"
+    reads_mood = True
+
+    def build(self, shape: Shape) -> Network:
+        from deadpan.detect.neural.networks import DenseLstmNetwork
+
+        return DenseLstmNetwork(shape)
+
+
+def moods(texts: Sequence[str]) -> NDArray[np.float32]:
+    """Return one row per text and one column per signal: praise, blame, clashes, shouting, laughter."""
+    rows = [printable(text[:LOOKED_AT]).split() for text in texts]
+    places: dict[str, int] = {}
+    words = [places.setdefault(word, len(places)) for row in rows for word in row]
+    lengths = np.array([len(row) for row in rows], dtype=np.int64)
+    signals = text_signals(word_signals(list(places)), np.array(words, dtype=np.int64), lengths)
+    return signals.astype(np.float32)

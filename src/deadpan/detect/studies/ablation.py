@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from deadpan.arguments import check_examples, check_list, check_progress, check_settings, check_text
-from deadpan.detect.context import name_turns
 from deadpan.detect.studies.comparison import suitable_metrics
-from deadpan.detect.studies.design import FOLDS, Design, divide
-from deadpan.detect.studies.output import source_name
-from deadpan.detect.studies.validation import Trial, run_trial
-from deadpan.detect.thresholds import DEFAULT_THRESHOLD, Threshold, check_threshold
+from deadpan.detect.studies.design import FOLDS, Design, Trial, divide, run_trial, source_name
+from deadpan.detect.system import name_turns
+from deadpan.detect.verdicts import DEFAULT_THRESHOLD, Threshold, check_threshold
 from deadpan.errors import ConfigError
 from deadpan.page import Table
 from deadpan.page.summary import Summary

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 from deadpan.arguments import check_examples, check_flag
-from deadpan.detect.seen import text_hashes, without_texts_of
+from deadpan.detect.detector import Detector
+from deadpan.detect.inputs import text_hashes, without_texts_of
+from deadpan.detect.verdicts import DEFAULT_THRESHOLD, Threshold
 from deadpan.duplicates import copy_key, without_duplicates
 from deadpan.errors import DataError
-from deadpan.records import Example
+from deadpan.formats.predictions import write_predictions
+from deadpan.page import Page
+from deadpan.progress import Progress, silent
+from deadpan.records import Example, Prediction
+from deadpan.results import Result
 from deadpan.splits import Fold, folds
 from deadpan.stats.clusters import cluster_codes
+from deadpan.storage import prepare_output, write_json, write_manifest
 
 FOLDS = 5
 MOST_LOST = 0.5
 """Share of a training part that may be copies of tested texts; beyond it, copies stay in one fold."""
 _CLEAN = "remove the copies with deadpan datasets clean, or give other texts"
+_UNFIT = re.compile(r"[^\w.+-]+")
+"""Characters that do not belong in a file name: a system may be called blend:linear+frozen:mpnet-base."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -175,3 +188,110 @@ def _renamed(more: Iterable[Example], examples: Iterable[Example]) -> list[Examp
         taken.add(name)
         renamed.append(example if name == example.id else replace(example, id=name))
     return renamed
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Trial:
+    """Predictions of one system for every tested example, none by a model trained on it."""
+
+    system: str
+    predictions: list[Prediction]
+    thresholds: tuple[float, ...]
+    fit_seconds: float
+    predict_seconds: float
+
+    def __repr__(self) -> str:
+        return f"<Trial of {self.system!r}, {len(self.predictions):,} predictions>"
+
+    def cost(self) -> dict[str, float]:
+        """Return the seconds of one training (mean over folds) and of 1,000 predictions."""
+        n = max(len(self.predictions), 1)
+        return {
+            "fit_seconds": self.fit_seconds / max(len(self.thresholds), 1),
+            "predict_seconds_per_1000": 1000 * self.predict_seconds / n,
+        }
+
+
+def run_trial(
+    system: str,
+    design: Design,
+    *,
+    seed: int = 0,
+    threshold: Threshold = DEFAULT_THRESHOLD,
+    prevalence: float | None = None,
+    settings: Mapping[str, Any] | None = None,
+    progress: Progress = silent,
+    clock: Callable[[], float] = time.perf_counter,
+) -> Trial:
+    """Train and test a system on every fold of a design.
+
+    A threshold rule is applied inside each training part: the threshold comes from out-of-fold scores of
+    that part, never from the test part.
+    """
+    by_id: dict[str, Prediction] = {}
+    thresholds: list[float] = []
+    fit_seconds = predict_seconds = 0.0
+    for number, fold in enumerate(design.folds):
+        progress(f"{system}: fold", number, len(design.folds))
+        own = {"seed": seed, **(settings or {})}
+        detector = Detector(system, threshold=threshold, prevalence=prevalence, **own)
+        started = clock()
+        detector.fit(fold.train, progress=progress)
+        trained = clock()
+        by_id |= {p.example_id: p for p in detector.predict(fold.test, progress)}
+        fit_seconds += trained - started
+        predict_seconds += clock() - trained
+        thresholds.append(detector.threshold_)
+    ordered = [by_id[example.id] for example in design.tested]
+    return Trial(system, ordered, tuple(thresholds), fit_seconds, predict_seconds)
+
+
+def cross_validate(
+    system: str,
+    examples: Sequence[Example],
+    *,
+    k: int = FOLDS,
+    seed: int = 0,
+    threshold: Threshold = DEFAULT_THRESHOLD,
+    settings: Mapping[str, Any] | None = None,
+    also: Sequence[Example] = (),
+    progress: Progress = silent,
+) -> Trial:
+    """Cross-validate a system over all labelled examples; see `divide` for the guards."""
+    design = divide(examples, k=k, pool=True, also=also)
+    return run_trial(system, design, seed=seed, threshold=threshold, settings=settings, progress=progress)
+
+
+def folder_name(name: str) -> str:
+    """Return a name as a file or folder may be called."""
+    return _UNFIT.sub("-", name).strip("-") or "unnamed"
+
+
+def source_name(examples: Sequence[Example]) -> str:
+    """Return the name of the corpora the examples come from."""
+    names = sorted({example.source for example in examples if example.source})
+    return ", ".join(names) or "the examples"
+
+
+def write_study(
+    folder: Path,
+    name: str,
+    result: Result,
+    page: Page,
+    *,
+    command: str,
+    predictions: Mapping[str, Sequence[Prediction]] | None = None,
+    config: Mapping[str, Any],
+    seed: int | None = None,
+    inputs: Iterable[Path] = (),
+    counts: Mapping[str, int] | None = None,
+) -> None:
+    """Write NAME.json, the predictions of each system, report.html and manifest.json."""
+    before = prepare_output(folder)
+    for system, rows in (predictions or {}).items():
+        write_predictions(folder / f"{folder_name(system)}.jsonl", rows)
+    write_json(folder / f"{name}.json", result.as_dict())
+    page.write(folder / "report.html")
+    write_manifest(
+        folder, command=command, config=config, seed=seed, inputs=inputs, counts=counts, before=before
+    )

@@ -14,9 +14,8 @@ import numpy as np
 
 from deadpan import __version__
 from deadpan.arguments import check_examples, check_names, check_seed, check_whole
-from deadpan.detect.settings import split_variant
-from deadpan.detect.studies.design import FOLDS, Design, divide, published_splits
-from deadpan.detect.studies.validation import run_trial
+from deadpan.detect.studies.design import FOLDS, Design, divide, published_splits, run_trial
+from deadpan.detect.system import split_variant
 from deadpan.draws import sample as draw_sample
 from deadpan.errors import ConfigError
 from deadpan.fields import decode, encode

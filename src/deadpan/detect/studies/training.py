@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from deadpan.detect.detector import Detector, check_model_folder, clear_model_folder
-from deadpan.detect.studies.design import additional, published_splits
-from deadpan.detect.studies.output import source_name
-from deadpan.detect.thresholds import DEFAULT_THRESHOLD, Threshold
+from deadpan.detect.studies.design import additional, published_splits, source_name
+from deadpan.detect.verdicts import DEFAULT_THRESHOLD, Threshold
 from deadpan.page import Table
 from deadpan.page.summary import Summary
 from deadpan.progress import Progress, silent

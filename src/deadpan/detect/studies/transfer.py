@@ -16,9 +16,7 @@ from deadpan.arguments import (
     check_whole,
 )
 from deadpan.detect.detector import Detector
-from deadpan.detect.studies.design import FOLDS, Design, divide
-from deadpan.detect.studies.output import write_study
-from deadpan.detect.studies.validation import Trial, run_trial
+from deadpan.detect.studies.design import FOLDS, Design, Trial, divide, run_trial, write_study
 from deadpan.draws import sample
 from deadpan.duplicates import without_duplicates
 from deadpan.errors import ConfigError, DataError

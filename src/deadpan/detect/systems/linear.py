@@ -9,11 +9,9 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from deadpan.detect.features.blocks import DenseBlock, GramBlock
-from deadpan.detect.features.extraction import SHARES, TOKENS, Features, Signals, extract
-from deadpan.detect.features.grams import gram_names
-from deadpan.detect.features.logistic import Array, Fitted, fit_logistic, fit_scale
-from deadpan.detect.features.weights import GramWeights
+from deadpan.detect.features.logistic import Array, DenseBlock, Fitted, GramBlock, fit_logistic, fit_scale
+from deadpan.detect.features.ngrams import GramWeights, gram_names
+from deadpan.detect.features.signals import SHARES, TOKENS, Features, Signals, extract
 from deadpan.detect.system import System, labelled, predictions, sigmoid
 from deadpan.draws import draw
 from deadpan.errors import ConfigError, DataError

@@ -2,28 +2,92 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from logging import ERROR, getLogger
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
+from deadpan.detect.neural.options import Device, StopOn
+from deadpan.detect.system import Context
+from deadpan.draws import draw
 from deadpan.errors import ConfigError, ModelError, need, reason_of
 from deadpan.models import MODELS
 from deadpan.models import path as model_path
+from deadpan.records import Example, Turn
+from deadpan.text import render_turn
 
 if TYPE_CHECKING:
-    from torch import nn
+    from torch import Tensor, nn
 
-    from deadpan.detect.transformer.options import TransformerOptions
 
+Method = Literal["full", "lora"]
 LARGE_TABLE = 5_000  # embeddings from this size on are updated sparsely
 LABELS = ("sincere", "sarcastic")
 TUNED = "encoder"
 """The folder inside a saved detector that holds the encoder, in the library's own format."""
 ADAPTER = "adapter.safetensors"
 """The file of a saved detector that holds low-rank additions instead."""
+CHARACTERS_A_TOKEN = 30
+"""Characters read per token that may be kept, so that a text of a megabyte costs no more than a page."""
+OTHER_NAME = {"A": "B", "B": "A"}
+
+
+@dataclass(frozen=True, slots=True)
+class TransformerOptions:
+    """`encoder` is the name of an embedded model, a folder, or a name on the Hugging Face hub.
+
+    `method` tunes all weights or low-rank additions to them (`rank`). `pairwise` is the share of the loss
+    that compares the responses of one sequence. `speaker_swap` is the share of the training dialogues whose
+    speakers A and B are swapped. `freeze` is the number of lowest layers that are frozen, with the word
+    embeddings; LoRA then adapts the others only. `accumulate` batches make one step. `rdrop` is the weight of
+    the disagreement of two passes, `adversarial` the size of attacks on the embeddings, `average` the mean of
+    the later epochs. `checkpoint` is a folder: a training that was killed resumes from it. `start` is the
+    folder of a detector with low-rank additions to the same encoder: they are trained further.
+    """
+
+    encoder: str = "minilm-l6"
+    method: Method = "full"
+    rank: int = 8
+    freeze: int = 0
+    max_tokens: int = 128
+    epochs: int = 3
+    batch_size: int = 16
+    learning_rate: float = 5e-5
+    weight_decay: float = 0.01
+    warmup: float = 0.1
+    clip: float = 1.0
+    patience: int = 2
+    validation: float = 0.1
+    balance: bool = True
+    pairwise: float = 0.0
+    stop_on: StopOn = "auto"
+    speaker_swap: float = 0.0
+    accumulate: int = 1
+    rdrop: float = 0.0
+    adversarial: float = 0.0
+    average: bool = False
+    checkpoint: str = ""
+    start: str = ""
+    device: Device = "auto"
+
+    def __post_init__(self) -> None:
+        least = {"rank": 1, "freeze": 0, "max_tokens": 8, "epochs": 1, "batch_size": 1, "accumulate": 1}
+        for name, low in {**least, "rdrop": 0, "adversarial": 0}.items():
+            if getattr(self, name) < low:
+                raise ValueError(f"{name} needs a number of at least {low}, got {getattr(self, name)}")
+        for name in ("warmup", "validation", "pairwise", "speaker_swap"):
+            most = 0.9 if name in ("warmup", "validation") else 1
+            if not 0 <= getattr(self, name) <= most:
+                raise ValueError(f"{name} needs a number from 0 to {most}, got {getattr(self, name)}")
+        if self.learning_rate <= 0:
+            raise ValueError(f"learning_rate needs a number above 0, got {self.learning_rate}")
+        if self.patience < 1:
+            raise ValueError(f"patience needs a whole number of at least 1, got {self.patience}")
 
 
 def locate(name: str) -> tuple[str, bool]:
@@ -180,3 +244,94 @@ def quiet() -> Iterator[None]:
         logging.set_verbosity(level)
         if bars:
             logging.enable_progress_bar()
+
+
+class EncodedPairs:
+    """Token ids of every pair; batches are padded to their longest row."""
+
+    def __init__(self, tokenizer: Any, pairs: Sequence[tuple[str, str]], limit: int) -> None:
+        self._pad = int(tokenizer.pad_token_id)
+        self._left = tokenizer.padding_side == "left"
+        self.rows = [_encode(tokenizer, context, response, limit) for context, response in pairs]
+        self.lengths: NDArray[np.int64] = np.array([len(r["input_ids"]) for r in self.rows], dtype=np.int64)
+
+    def batch(self, rows: Sequence[int]) -> Mapping[str, Tensor]:
+        """Return token ids, mask, and segments for encoders that distinguish the two texts."""
+        import torch
+
+        chosen = [self.rows[row] for row in rows]
+        width = max(len(row["input_ids"]) for row in chosen)
+        inputs = {}
+        for name in chosen[0]:
+            fill = self._pad if name == "input_ids" else 0
+            inputs[name] = torch.tensor([self._padded(row[name], width, fill) for row in chosen])
+        return inputs
+
+    def _padded(self, numbers: list[int], width: int, fill: int) -> list[int]:
+        room = [fill] * (width - len(numbers))
+        return [*room, *numbers] if self._left else [*numbers, *room]
+
+
+def _encode(tokenizer: Any, context: str, response: str, limit: int) -> dict[str, list[int]]:
+    """Encode one pair; if it is too long the oldest context is cut first, then the end of the response."""
+    context = _without_surrogates(context[-limit * CHARACTERS_A_TOKEN :])
+    response = _without_surrogates(response[: limit * CHARACTERS_A_TOKEN])
+    encoded = _call(tokenizer, context, response)
+    too_long = len(encoded["input_ids"]) - limit
+    if too_long > 0:
+        context = _without_first(tokenizer, context, too_long)
+        encoded = _call(tokenizer, context, response)
+        response = _without_last(tokenizer, response, len(encoded["input_ids"]) - limit)
+        encoded = _call(tokenizer, context, response)
+        # Cut words may have more pieces than before: truncate what is still too long.
+        if len(encoded["input_ids"]) > limit:
+            encoded = _call(tokenizer, context, response, truncation="longest_first", max_length=limit)
+    return encoded
+
+
+def _call(tokenizer: Any, context: str, response: str, **more: Any) -> dict[str, list[int]]:
+    texts = (context, response) if context else (response,)
+    encoded = tokenizer(*texts, verbose=False, **more)
+    return {name: list(encoded[name]) for name in encoded}
+
+
+def _without_first(tokenizer: Any, text: str, count: int) -> str:
+    spans = _spans(tokenizer, text)
+    return text[spans[count][0] :] if count < len(spans) else ""
+
+
+def _without_last(tokenizer: Any, text: str, count: int) -> str:
+    """Return the text without its last tokens; one is always kept."""
+    spans = _spans(tokenizer, text) if count > 0 else []
+    return text[: spans[max(len(spans) - count, 1) - 1][1]] if spans else text
+
+
+def _spans(tokenizer: Any, text: str) -> list[tuple[int, int]]:
+    """Return the start and end of each token of a text."""
+    encoded = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
+    return list(encoded["offset_mapping"])
+
+
+def _without_surrogates(text: str) -> str:
+    """Replace lone surrogates: legal in a Python string and in JSON, but refused by tokenizers."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def swapped_pair(context: Context, example: Example) -> tuple[str, str]:
+    """Return `Context.texts` with A and B swapped."""
+    turns = context.conversation(example)
+    *before, response = (render_turn(Turn(OTHER_NAME.get(t.speaker, t.speaker), t.text)) for t in turns)
+    return "\n".join(before), response
+
+
+def training_pairs(
+    context: Context, examples: Sequence[Example], share: float, seed: int
+) -> list[tuple[str, str]]:
+    """Return the pairs of all examples, about `share` of them swapped; drawn by id."""
+    below = int(share * 2**64)
+    return [
+        swapped_pair(context, example)
+        if int.from_bytes(draw(seed, f"swap {example.id}")[:8], "big") < below
+        else context.texts(example)
+        for example in examples
+    ]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deadpan.detect.neural.batches import by_length
+from deadpan.detect.neural.training import by_length
 from deadpan.errors import ModelError, need
 
 SMALL = "model.int8.onnx"

@@ -10,9 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from deadpan.detect.transformer.encoder import ADAPTER, locate
-from deadpan.detect.transformer.options import TransformerOptions
-from deadpan.detect.transformer.pairs import EncodedPairs
+from deadpan.detect.transformer.encoder import ADAPTER, EncodedPairs, TransformerOptions, locate
 from deadpan.errors import need
 from deadpan.storage import read_json
 

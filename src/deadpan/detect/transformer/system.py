@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import warnings
 from collections.abc import Sequence
 from dataclasses import asdict
 from hashlib import blake2b
@@ -13,33 +14,34 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from deadpan.config import config_from
-from deadpan.detect.neural.device import find_device, seeded
-from deadpan.detect.neural.held_out import hold_out
+from deadpan.detect.neural.options import find_device, hold_out, seeded
 from deadpan.detect.system import System, labelled, predictions, sigmoid
 from deadpan.detect.transformer.encoder import (
     ADAPTER,
     TUNED,
+    EncodedPairs,
+    TransformerOptions,
     adapted,
     adapter_of,
     load,
     merged,
     prepare,
     quiet,
+    training_pairs,
 )
-from deadpan.detect.transformer.options import TransformerOptions
-from deadpan.detect.transformer.pairs import EncodedPairs
 from deadpan.detect.transformer.plain import FEW, PlainEncoder
-from deadpan.detect.transformer.swap import training_pairs
-from deadpan.errors import need
+from deadpan.errors import ConfigError, need
 from deadpan.fields import encode
 from deadpan.records import Example, Prediction
 from deadpan.storage import atomic, read_json, write_json
 
 if TYPE_CHECKING:
-    from deadpan.detect.neural.checkpoint import Checkpoint
+    from deadpan.detect.neural.optimiser import Checkpoint
 
 PREDICTED_TOGETHER = 64
 READABLE = 0o644
+FORMS = ("safetensors", "onnx")
+WHOLE, SMALL = "model.onnx", "model.int8.onnx"
 
 
 class Transformer(System):
@@ -66,8 +68,7 @@ class Transformer(System):
         options = self.options
         kept, _ = labelled(examples)
         device = find_device(options.device)
-        from deadpan.detect.neural.batches import Training
-        from deadpan.detect.neural.trainer import plan_of, train
+        from deadpan.detect.neural.training import Training, plan_of, train
 
         known, watched = hold_out(kept, options.validation, self.seed)
         plan = plan_of(options, self.seed, linear=True)
@@ -94,7 +95,7 @@ class Transformer(System):
         """Return the checkpoint of exactly this training, where one was asked for."""
         if not self.options.checkpoint:
             return None
-        from deadpan.detect.neural.checkpoint import Checkpoint
+        from deadpan.detect.neural.optimiser import Checkpoint
 
         rows = "\n".join(f"{e.id}\t{e.label}\t{e.response.text}" for e in examples)
         settings = {key: value for key, value in self.settings.items() if key != "checkpoint"}
@@ -117,7 +118,7 @@ class Transformer(System):
             return predictions(examples, sigmoid(self._plain.margins(pairs_of)))
         self.load_weights()
         need("torch", "neural")
-        from deadpan.detect.neural.trainer import margins
+        from deadpan.detect.neural.training import margins
 
         device = find_device(self.options.device)
         pairs = self._encode([self.context.texts(example) for example in examples])
@@ -175,3 +176,67 @@ class Transformer(System):
         else:
             self.tokenizer_, encoder = load(str(folder / TUNED))
         self.model_ = encoder.eval()
+
+
+def export_model(system: System, form: str, folder: Path) -> Path:
+    """Write the encoder of a transformer detector, or of the one in a blend, and return the folder.
+
+    "safetensors" is a folder that transformers' AutoModelForSequenceClassification loads, with the names of
+    the labels. "onnx" is the same folder's model.onnx and model.int8.onnx, with the tokenizer beside them.
+    """
+    if form not in FORMS:
+        raise ConfigError(f"cannot export {form!r}: choose from {', '.join(FORMS)}")
+    members = [each for each in getattr(system, "members_", ()) if isinstance(each, Transformer)]
+    if len(members) == 1:
+        system = members[0]
+    if not isinstance(system, Transformer):
+        raise ConfigError(
+            "only a transformer detector has an encoder to export: others are plain arrays already"
+        )
+    if not system.is_fitted:
+        raise ConfigError("the detector is not trained: fit it first")
+    folder.mkdir(parents=True, exist_ok=True)
+    if form == "safetensors":
+        system.export_encoder(folder)
+    else:
+        _write_onnx(system, folder)
+    return folder
+
+
+def _write_onnx(system: Transformer, folder: Path) -> None:
+    torch = need("torch", "neural")
+    need("onnxscript", "onnx")
+    system.load_weights()
+    tools = need("onnxruntime.quantization", "onnx")
+    batch = system.tokenizer_(["a text", "another text, longer"], padding=True, return_tensors="pt")
+    names = [name for name in batch if name in ("input_ids", "attention_mask", "token_type_ids")]
+    shapes = {name: {0: "texts", 1: "tokens"} for name in names}
+    with quiet(), warnings.catch_warnings(), atomic(folder / WHOLE) as temporary:
+        warnings.simplefilter("ignore")  # of the library, about its own internals
+        torch.onnx.export(
+            _logits_of(system.model_.cpu().eval(), names), tuple(batch[name] for name in names),
+            str(temporary), input_names=names, output_names=["logits"],
+            dynamic_axes={**shapes, "logits": {0: "texts"}}, opset_version=17, dynamo=False,
+        )  # fmt: skip
+    with atomic(folder / SMALL) as temporary:
+        tools.quantize_dynamic(str(folder / WHOLE), str(temporary), weight_type=tools.QuantType.QInt8)
+    with quiet():
+        system.tokenizer_.save_pretrained(folder)
+    for path in folder.iterdir():
+        path.chmod(READABLE)
+
+
+def _logits_of(model: Any, names: list[str]) -> Any:
+    torch = need("torch", "neural")
+
+    class Logits(torch.nn.Module):  # type: ignore[name-defined]
+        """The model with its inputs by position and its logits alone."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = model
+
+        def forward(self, *inputs: Any) -> Any:
+            return self.model(**dict(zip(names, inputs, strict=True))).logits
+
+    return Logits()

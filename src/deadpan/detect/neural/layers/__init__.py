@@ -1,1 +1,0 @@
-"""One layer per file. Rows are padded on the right; padding never changes a result."""
