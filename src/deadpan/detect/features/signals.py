@@ -47,8 +47,8 @@ STEADY_DERIVED = (
 )  # fmt: skip
 STEADY_SHARED = ("echo", "same_feeling", "feeling_turn", "answers_question")
 STEADY = (*STEADY_SHARES, *STEADY_DERIVED)
-"""Signals that point the same way in nearly all of 20 corpora (docs/corpus-audit.md); the first are per word. The
-others (length, persons, negation, tags, pictures, ...) tell how a corpus was collected: what holds in one
+"""Signals that point the same way in nearly all of 20 corpora (docs/corpus-audit.md); the first are per word.
+The others (length, persons, negation, tags, pictures, ...) tell how a corpus was collected: what holds in one
 corpus is wrong in the next."""
 _AT = {name: place for place, name in enumerate(COUNTED)}
 _LETTERS, _WORDS = _AT["letters"], _AT["words"]
