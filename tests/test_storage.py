@@ -111,12 +111,21 @@ def test_a_write_under_way_elsewhere_is_left_alone(tmp_path):
     ("line", "word"),
     [
         ('{"id": "a"', "not a JSON line"),
-        ('{"id": "a"}', "no field 'response'"),
-        ('{"id": "a", "response": {"speaker": "", "text": "x"}, "lable": true}', "unknown field 'lable'"),
-        ('{"id": "a", "response": {"speaker": "", "text": 5}}', "response: text: expected str"),
-        ('{"id": "a", "response": {"speaker": "", "text": "x"}, "label": "yes"}', "label: expected bool"),
-        ('{"id": "a", "response": {"speaker": "", "text": "x"}, "split": "valid"}', "split: expected one of"),
-        ("[1]", "expected an object"),
+        ('{"id": "a"}', "no key 'response'"),
+        (
+            '{"id": "a", "response": {"speaker": "", "text": "x"}, "lable": true}',
+            "unknown key 'lable': did you mean 'label'?",
+        ),
+        ('{"id": "a", "response": {"speaker": "", "text": 5}}', "response.text needs text in quotes, got 5"),
+        (
+            '{"id": "a", "response": {"speaker": "", "text": "x"}, "label": "yes"}',
+            "label needs true or false, got 'yes'",
+        ),
+        (
+            '{"id": "a", "response": {"speaker": "", "text": "x"}, "split": "valid"}',
+            'split needs one of "train"',
+        ),
+        ("[1]", "needs a table with id, response"),
         ('"\\ud800', "not a JSON line"),
     ],
 )

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 from deadpan.bench.items.sets import open_set
-from deadpan.fields import encode
 from deadpan.generate.folder import GenerationFolder
 from deadpan.generate.generation import generate_dialogues
 from deadpan.generate.plan import STEP_NAMES
@@ -28,6 +27,7 @@ from deadpan.models import installed, pull
 from deadpan.records import Item
 from deadpan.storage import read_json, write_json
 from deadpan.tour.pair import PAIR
+from deadpan.validation import encode
 
 TARGET = Path(__file__).parent.parent / "src" / "deadpan" / "tour" / "recorded.json"
 MODEL = "qwen2.5-coder-1.5b"

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import types
-from collections.abc import Mapping, Sequence
-from dataclasses import is_dataclass
+from collections.abc import Sequence
 from itertools import accumulate, chain
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, TypeVar, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin
 
 import orjson
 
-from deadpan.fields import field_names, field_types
+from deadpan.validation import field_types, is_mapping_type, is_record_type, without_none
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,26 +30,13 @@ def arrow_schema(kind: type[Any]) -> pa.Schema:
 def _arrow_type(hint: Any) -> pa.DataType:
     import pyarrow as pa
 
-    hint = _not_none(hint)
-    if is_dataclass(hint) and isinstance(hint, type):
+    hint = without_none(hint)
+    if is_record_type(hint):
         return pa.struct([(name, _arrow_type(part)) for name, part in field_types(hint).items()])
     if get_origin(hint) is tuple:
         return pa.list_(_arrow_type(get_args(hint)[0]))
     simple = {bool: pa.bool_(), int: pa.int64(), float: pa.float64()}
     return simple.get(hint, pa.string())
-
-
-def _not_none(hint: Any) -> Any:
-    """Return `bool` for `bool | None`: every Arrow column may hold nulls."""
-    if get_origin(hint) in (Union, types.UnionType):
-        return next(part for part in get_args(hint) if part is not type(None))
-    return hint
-
-
-def _is_json(hint: Any) -> bool:
-    """Return True for mappings, the only types of records without a fixed Arrow type."""
-    origin = get_origin(hint)
-    return isinstance(origin, type) and issubclass(origin, Mapping)
 
 
 def records_to_batch(records: Sequence[R], kind: type[R], schema: pa.Schema) -> pa.RecordBatch:
@@ -67,8 +52,8 @@ def records_to_batch(records: Sequence[R], kind: type[R], schema: pa.Schema) -> 
 def _to_array(values: list[Any], hint: Any) -> pa.Array:
     import pyarrow as pa
 
-    hint = _not_none(hint)
-    if is_dataclass(hint) and isinstance(hint, type):
+    hint = without_none(hint)
+    if is_record_type(hint):
         names = field_types(hint)
         parts = [_to_array(list(map(attrgetter(name), values)), part) for name, part in names.items()]
         return pa.StructArray.from_arrays(parts, fields=list(_arrow_type(hint)))
@@ -76,7 +61,7 @@ def _to_array(values: list[Any], hint: Any) -> pa.Array:
         offsets = pa.array([0, *accumulate(map(len, values))], pa.int32())
         flat = _to_array(list(chain.from_iterable(values)), get_args(hint)[0])
         return pa.ListArray.from_arrays(offsets, flat, type=_arrow_type(hint))
-    if _is_json(hint):
+    if is_mapping_type(hint):
         values = [json_text(value if type(value) is dict else dict(value)) for value in values]
     return pa.array(values, _arrow_type(hint))
 
@@ -92,14 +77,13 @@ def json_text(value: dict[str, Any]) -> str | bytes:
 
 def batch_to_records(batch: pa.RecordBatch, kind: type[R]) -> list[R]:
     """Return the records of a batch."""
-    hints = field_types(kind)
-    columns = [_from_array(batch.column(name), hints[name]) for name in field_names(kind)]
+    columns = [_from_array(batch.column(name), hint) for name, hint in field_types(kind).items()]
     return [kind(*row) for row in zip(*columns, strict=True)]
 
 
 def _from_array(array: pa.Array, hint: Any) -> list[Any]:
-    hint = _not_none(hint)
-    if is_dataclass(hint) and isinstance(hint, type):
+    hint = without_none(hint)
+    if is_record_type(hint):
         parts = [_from_array(array.field(i), part) for i, part in enumerate(field_types(hint).values())]
         return [hint(*row) for row in zip(*parts, strict=True)]
     if get_origin(hint) is tuple:
@@ -107,4 +91,4 @@ def _from_array(array: pa.Array, hint: Any) -> list[Any]:
         ends = list(accumulate(array.value_lengths().fill_null(0).to_pylist()))
         return [tuple(flat[start:end]) for start, end in zip([0, *ends], ends, strict=False)]
     values: list[Any] = array.to_pylist()
-    return [json.loads(value) for value in values] if _is_json(hint) else values
+    return [json.loads(value) for value in values] if is_mapping_type(hint) else values

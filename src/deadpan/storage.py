@@ -1,11 +1,12 @@
-"""Records as JSONL and Parquet, atomic writes, and manifests."""
+"""Records as JSONL and Parquet, settings as TOML, atomic writes, and manifests."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, is_dataclass
@@ -18,7 +19,7 @@ from deadpan.arguments import check_path, iter_records
 from deadpan.columns import arrow_schema, batch_to_records, records_to_batch
 from deadpan.drops import Tally
 from deadpan.errors import ConfigError, DataError
-from deadpan.fields import decode, encode
+from deadpan.validation import decode, decode_line, encode, encode_line
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -140,8 +141,7 @@ def _write_jsonl(path: Path, records: Iterable[R], kind: type[R]) -> int:
     with path.open("w", encoding="utf-8", newline="\n") as file:
         for count, record in enumerate(records, 1):
             try:
-                line = json.dumps(encode(record), ensure_ascii=False, allow_nan=False)
-                file.write(line + "\n")
+                file.write(encode_line(record) + "\n")
             except (TypeError, ValueError) as bad:  # UnicodeEncodeError is a ValueError
                 raise DataError(f"{kind.__name__} {count} cannot be written as JSON: {bad}") from None
     return count
@@ -153,7 +153,7 @@ def _read_jsonl(path: Path, kind: type[R]) -> Iterator[R]:
             if not line.strip():
                 continue
             try:
-                value = json.loads(line)
+                value = decode_line(line)
             except (ValueError, RecursionError) as bad:  # JSONDecodeError and UnicodeDecodeError alike
                 raise DataError(f"{path}:{number}: not a JSON line ({bad}); is the file complete?") from None
             try:
@@ -222,6 +222,81 @@ def _read_parquet(path: Path, kind: type[R]) -> Iterator[R]:
     except (pa.ArrowException, UnicodeDecodeError, OSError) as bad:
         reason = str(bad).partition("\n")[0]
         raise DataError(f"{path}: not a Parquet file, or cut off ({reason})") from None
+
+
+# ---------------------------------------------------------------- settings as TOML
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+_ESCAPES = {"\\": "\\\\", '"': '\\"', "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
+
+
+def write_config(path: Path, config: object) -> None:
+    """Write a dataclass as TOML, atomically. None is omitted: TOML has no null."""
+    write_text(path, to_toml(encode(config)))
+
+
+def to_toml(table: Mapping[str, Any]) -> str:
+    """Return plain values as TOML text that tomllib reads back exactly."""
+    return "\n".join(_lines(table, ())).strip("\n") + "\n" if table else ""
+
+
+def _lines(table: Mapping[str, Any], at: tuple[str, ...]) -> list[str]:
+    """Return lines, values before tables, since a value after a [table] line would belong to that table."""
+    kept = {key: value for key, value in table.items() if value is not None}
+    values = {key: value for key, value in kept.items() if not isinstance(value, Mapping)}
+    lines = [f"{_key(key)} = {_toml(value, (*at, key))}" for key, value in values.items()]
+    for key, value in kept.items():
+        if isinstance(value, Mapping):
+            lines += ["", f"[{'.'.join(map(_key, (*at, key)))}]", *_lines(value, (*at, key))]
+    return lines
+
+
+def _key(key: Any) -> str:
+    if not isinstance(key, str):
+        raise ConfigError(f"a TOML key is text, got {key!r}")
+    return key if _BARE.fullmatch(key) else _text(key, (key,))
+
+
+def _text(text: str, at: tuple[str, ...]) -> str:
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise ConfigError(f"{'.'.join(map(ascii, at))}: a lone surrogate cannot be written as UTF-8")
+    return '"' + "".join(_ESCAPES.get(c) or (c if c.isprintable() else _escape(c)) for c in text) + '"'
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+def _toml(value: Any, at: tuple[str, ...]) -> str:
+    """Return a value on one line."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        if not -(2**63) <= value < 2**63:
+            raise ConfigError(f"{'.'.join(at)}: TOML holds whole numbers of 64 bits, {value} is larger")
+        return int.__repr__(value)
+    if isinstance(value, float):
+        return float.__repr__(value)  # exact, and spells inf and nan as TOML does
+    writers: list[tuple[Any, Callable[[Any, tuple[str, ...]], str]]] = [
+        (str, _text),
+        (Path, lambda path, at: _text(path.as_posix(), at)),
+        (Mapping, _inline_table),
+        (Sequence, _array),
+    ]
+    for kind, writer in writers:
+        if isinstance(value, kind):
+            return writer(value, at)
+    raise ConfigError(f"{'.'.join(at)}: {type(value).__name__} cannot be written as TOML")
+
+
+def _array(values: Sequence[Any], at: tuple[str, ...]) -> str:
+    return "[" + ", ".join(_toml(value, (*at, str(number))) for number, value in enumerate(values)) + "]"
+
+
+def _inline_table(table: Mapping[str, Any], at: tuple[str, ...]) -> str:
+    kept = {key: value for key, value in table.items() if value is not None}
+    return "{" + ", ".join(f"{_key(key)} = {_toml(value, (*at, key))}" for key, value in kept.items()) + "}"
 
 
 # ---------------------------------------------------------------- manifests

@@ -10,8 +10,8 @@ from click.testing import CliRunner, Result
 
 from corpus.making import files, settings_of, synthetic_corpus
 from deadpan.cli.corpus import corpus
-from deadpan.config import write_config
 from deadpan.errors import DeadpanError
+from deadpan.storage import write_config
 
 
 @pytest.fixture(scope="module")

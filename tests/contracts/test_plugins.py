@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from corpus.making import difference, files, settings_of
-from deadpan.config import write_config
 from deadpan.corpus import build_corpus
 from deadpan.corpus.synthesize import synthesize_dumps
+from deadpan.storage import write_config
 
 MODULE = '''
 from deadpan.datasets.reader import Reader, Release

@@ -14,8 +14,8 @@ from random import Random
 import pytest
 
 from corpus.making import difference, files, settings_of
-from deadpan.config import write_config
 from deadpan.corpus.synthesize import synthesize_dumps
+from deadpan.storage import write_config
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
 SOURCE = Path(__file__).parents[2] / "src"

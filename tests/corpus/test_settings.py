@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from deadpan.config import write_config
 from deadpan.corpus.settings import BuildOptions, CorpusSettings, Scope, TextRules, configure
 from deadpan.errors import ConfigError
+from deadpan.storage import write_config
 
 
 def test_changes_go_to_the_class_that_has_the_field(tmp_path: Path) -> None:

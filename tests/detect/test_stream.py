@@ -12,7 +12,7 @@ import pytest
 from deadpan.detect.detector import Detector
 from deadpan.detect.stream import is_lines, predict_examples, predict_lines, predict_source
 from deadpan.errors import DataError
-from deadpan.fields import encode
+from deadpan.validation import encode
 from detect_corpus import word_corpus
 
 

@@ -144,8 +144,8 @@ def study_items(path: Path) -> None:
 
 
 def study_config(path: Path) -> None:
-    from deadpan.config import read_config
     from deadpan.formats.study import Study
+    from deadpan.validation import read_config
 
     read_config(path, Study).typed_settings()
 

@@ -6,7 +6,6 @@ import pytest
 
 from deadpan.bench.items.item import read_items
 from deadpan.bench.items.sets import open_set
-from deadpan.config import read_config
 from deadpan.detect.system import parse_settings
 from deadpan.errors import DeadpanError
 from deadpan.formats.study import Study
@@ -17,6 +16,7 @@ from deadpan.llm.endpoint import read_answer
 from deadpan.llm.retries import Failed
 from deadpan.llm.structured import unwrap
 from deadpan.storage import read_json
+from deadpan.validation import read_config
 
 odd = pytest.mark.parametrize("odd", ["9" * 5000, "[" * 5000], ids=["digits", "brackets"])
 

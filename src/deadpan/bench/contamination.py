@@ -19,7 +19,6 @@ from deadpan.bench.runs.baselines import PREFIX
 from deadpan.bench.scores.score import mean_interval
 from deadpan.draws import draw, sample
 from deadpan.errors import ConfigError, DataError
-from deadpan.fields import encode
 from deadpan.llm import Client, LLMSettings, default_model, user
 from deadpan.llm.settings import KEY_ENV
 from deadpan.page.summary import Summary
@@ -28,6 +27,7 @@ from deadpan.records import Item
 from deadpan.results import Result
 from deadpan.stats import Interval
 from deadpan.text import fold
+from deadpan.validation import encode
 
 RUN = 5
 """Words in a row that count as verbatim; a shorter text must be whole."""

@@ -14,10 +14,10 @@ from deadpan.cards.facts import DataFacts, Sizes
 from deadpan.cards.markdown import data_card, hub_split
 from deadpan.drops import Tally
 from deadpan.errors import ConfigError, DataError
-from deadpan.fields import encode
 from deadpan.formats.folders import begin_folder
 from deadpan.records import Example, Split
 from deadpan.storage import digest, write_json, write_manifest, write_records, write_text
+from deadpan.validation import encode
 
 
 def write_dataset_folder(

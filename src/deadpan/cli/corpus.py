@@ -137,7 +137,7 @@ def figures(source: Path, as_json: bool, **options: Any) -> None:
 def sample(directory: Path, count: int, subset: str, seed: int, as_json: bool) -> None:
     """Show a few random conversations."""
     from deadpan.corpus import read_conversations
-    from deadpan.fields import encode
+    from deadpan.validation import encode
 
     examples = read_conversations(directory, count=count, seed=seed, subset=subset)
 

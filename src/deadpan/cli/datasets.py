@@ -58,7 +58,7 @@ def list_datasets(as_json: bool) -> None:
 def show(source: str, sample: int, label: str | None, seed: int, as_json: bool, reading: Reading) -> None:
     """Print a few conversations, drawn at random."""
     from deadpan.datasets import sample_source
-    from deadpan.fields import encode
+    from deadpan.validation import encode
 
     wanted = {"sarcastic": True, "sincere": False}.get(label or "")
     with progress_bar() as progress:

@@ -85,8 +85,8 @@ def ask(
     prompt: str, instruction: str, replicate: int, no_cache: bool, as_json: bool, **settings: Any
 ) -> None:
     """Ask one question; if PROMPT is -, it is read from standard input."""
-    from deadpan.fields import encode
     from deadpan.llm import LLMSettings, complete, default_model, system, user
+    from deadpan.validation import encode
 
     text = sys.stdin.read() if prompt == "-" else prompt
     messages = [system(instruction)] * bool(instruction) + [user(text)]

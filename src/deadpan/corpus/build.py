@@ -40,9 +40,9 @@ from deadpan.corpus.settings import BuildOptions, CorpusSettings, configure
 from deadpan.corpus.sql import literal, parquet_files, read_folder
 from deadpan.corpus.steps import LAST_STEP, BuildSteps, PartialBuild
 from deadpan.errors import ConfigError
-from deadpan.fields import encode
 from deadpan.progress import Progress, silent
 from deadpan.storage import Manifest, digest, manifest_path, read_manifest
+from deadpan.validation import encode
 
 NO_POSTS = (
     "SELECT '' AS id, '' AS author, '' AS subreddit, 0::BIGINT AS score, 0::BIGINT AS ups,"

@@ -10,10 +10,10 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from deadpan.arguments import check_path
-from deadpan.config import read_config
 from deadpan.corpus.months import FIRST, LAST, month_number
 from deadpan.errors import ConfigError
 from deadpan.registry import unknown
+from deadpan.validation import read_config
 
 EMBEDDED = "embedded"
 RESERVED = ("raw", "main", "figures", "parquet", "withdrawn")

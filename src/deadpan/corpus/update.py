@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deadpan.arguments import check_list
-from deadpan.config import config_from
 from deadpan.corpus.build import Dumps, build_corpus
 from deadpan.corpus.built.after import write_after
 from deadpan.corpus.built.folder import BuiltCorpus
@@ -29,6 +28,7 @@ from deadpan.errors import DataError
 from deadpan.progress import Progress, silent
 from deadpan.results import Result
 from deadpan.storage import read_json, write_json, write_text
+from deadpan.validation import config_from
 
 if TYPE_CHECKING:
     from deadpan.page.summary import Summary

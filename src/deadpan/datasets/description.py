@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from deadpan.arguments import check_text, iter_examples
 from deadpan.duplicates import identity
-from deadpan.fields import encode
 from deadpan.records import Example
 from deadpan.results import Result
 from deadpan.text import social_tokens
+from deadpan.validation import encode
 
 if TYPE_CHECKING:
     from deadpan.page.summary import Summary

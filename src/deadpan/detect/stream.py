@@ -14,12 +14,12 @@ from typing import IO, Any
 
 from deadpan.detect.detector import Detector
 from deadpan.errors import ConfigError, DataError
-from deadpan.fields import decode
 from deadpan.formats.predictions import prediction_line, write_predictions
 from deadpan.formats.tables import SUFFIXES
 from deadpan.records import Example, Prediction, Turn
 from deadpan.storage import atomic
 from deadpan.text import plural
+from deadpan.validation import decode
 
 CHUNK = 2 << 20
 LONGEST = 8 << 20

@@ -25,15 +25,14 @@ from typing import Any, ClassVar, Self, get_args, get_origin, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
-from deadpan.config import config_from
+from deadpan.arguments import check_seed
 from deadpan.detect import SYSTEMS
 from deadpan.errors import ConfigError, DataError
 from deadpan.progress import Progress, silent
 from deadpan.records import Example, Prediction, Turn
 from deadpan.text import last_turns, render_turn
+from deadpan.validation import config_from
 
-LARGEST_SEED = 2**32
-"""Accepted by every library: NumPy refuses negative seeds, PyTorch seeds of more bits."""
 FULL = "full"
 
 
@@ -49,10 +48,8 @@ class System(ABC):
     extra: ClassVar[str] = ""
 
     def __init__(self, *, turns: int | None = 0, speakers: bool = False, seed: int = 0) -> None:
-        if not 0 <= seed < LARGEST_SEED:
-            raise ConfigError(f"a seed is a whole number from 0 to {LARGEST_SEED - 1:,}: got {seed}")
         self.context = Context(turns, speakers)
-        self.seed = seed
+        self.seed = check_seed(seed)
         self.progress: Progress = silent
 
     @property

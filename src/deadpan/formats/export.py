@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 from deadpan.cards.markdown import HubConfig
 from deadpan.drops import Tally
 from deadpan.errors import DataError
-from deadpan.fields import encode, field_names
 from deadpan.formats.folders import begin_folder, check_complete
 from deadpan.records import Judgment, Label
 from deadpan.storage import atomic, read_records, write_manifest, write_records, write_text
+from deadpan.validation import encode, field_types
 
 R = TypeVar("R")
 JUDGMENTS, LABELS, SUBMISSIONS = "judgments.jsonl", "labels.jsonl", "submissions.jsonl"
@@ -130,10 +130,10 @@ def write_csv(path: Path, records: Iterable[R], kind: type[R]) -> int:
     # Without a byte order mark Excel does not recognise UTF-8 and garbles Korean.
     with atomic(Path(path)) as temporary, temporary.open("w", encoding="utf-8-sig", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(field_names(kind))
+        writer.writerow(field_types(kind))
         for count, record in enumerate(records, 1):
             try:
-                writer.writerow([_cell(encode(getattr(record, name))) for name in field_names(kind)])
+                writer.writerow([_cell(encode(getattr(record, name))) for name in field_types(kind)])
             except (TypeError, ValueError) as bad:  # UnicodeEncodeError is a ValueError
                 raise DataError(f"{kind.__name__} {count} cannot be written as CSV: {bad}") from None
     return count

@@ -15,11 +15,11 @@ from typing import Any
 
 from deadpan.drops import Tally
 from deadpan.errors import ConfigError, DataError
-from deadpan.fields import decode
 from deadpan.formats.labels import EVERYDAY, NO_LABEL, Words, label_word, read_label
 from deadpan.formats.rows import csv_rows, json_lines
 from deadpan.records import Prediction
 from deadpan.storage import atomic, read_records, write_records
+from deadpan.validation import decode
 
 SUFFIXES = (".jsonl", ".parquet", ".csv", ".tsv")
 _CURE = (

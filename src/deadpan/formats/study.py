@@ -7,10 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from deadpan.config import config_from, read_config, write_config
 from deadpan.drops import Tally
 from deadpan.errors import ConfigError, DataError
-from deadpan.fields import decode, encode
 from deadpan.formats.folders import begin_folder, check_complete
 from deadpan.formats.study_items import (
     AnnotateItem,
@@ -30,7 +28,8 @@ from deadpan.formats.study_settings import (
     TellSettings,
 )
 from deadpan.registry import Registry, unknown
-from deadpan.storage import read_records, write_manifest, write_records
+from deadpan.storage import read_records, write_config, write_manifest, write_records
+from deadpan.validation import config_from, decode, encode, read_config
 
 STUDY, ITEMS = "study.toml", "items.jsonl"
 _EXAMPLE_ONLY = ("label_kind", "group", "sequence", "split", "meta")
@@ -147,19 +146,12 @@ def read_items(path: Path, protocol: str) -> list[StudyItem]:
     for number, row in enumerate(read_records(path, dict), 1):
         try:
             items.append(decode(row, kind))
-        except (TypeError, ValueError) as bad:
-            cure = _cure(row)
-            raise DataError(f"{path}: item {row.get('id', number)!r}: {bad}{cure}") from None
+        except ValueError as bad:
+            raise DataError(f"{path}: item {row.get('id', number)!r}: {bad}") from None
     try:
         return checked_items(items, protocol)
     except DataError as bad:
         raise DataError(f"{path}: {bad}") from None
-
-
-def _cure(row: Mapping[str, Any]) -> str:
-    """Say what to do with an item of the format before 0.3."""
-    old = [name for name in ("shown", "hidden") if isinstance(row.get(name), dict)]
-    return f"; move the fields in {' and '.join(old)} up, beside id and response" if old else ""
 
 
 def checked_items(items: Iterable[StudyItem], protocol: str) -> list[StudyItem]:

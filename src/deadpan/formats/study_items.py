@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
-from deadpan.fields import encode
 from deadpan.records import Turn
+from deadpan.validation import encode
 
 HIDDEN = "hidden"
 OPTIONS_OF_A_QUIZ = 6

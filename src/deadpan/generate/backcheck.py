@@ -9,7 +9,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
-from deadpan.fields import encode
 from deadpan.generate.folder import GenerationFolder, as_examples
 from deadpan.generate.plan import GenerationPlan, open_plan
 from deadpan.page.summary import Summary
@@ -18,6 +17,7 @@ from deadpan.records import Example, Prediction
 from deadpan.results import Result
 from deadpan.stats import Interval, wilson
 from deadpan.storage import manifest_path, write_manifest, write_records
+from deadpan.validation import encode
 
 BACKCHECK_FOLDER, _ITEMS = "backcheck", "items.jsonl"
 _CHUNK = 512

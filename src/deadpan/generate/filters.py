@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from deadpan.config import read_config
 from deadpan.duplicates import distinct, identity
 from deadpan.errors import ConfigError, ModelError, need
 from deadpan.generate.dialogue import read_dialogue
@@ -31,6 +30,7 @@ from deadpan.llm.endpoint import Endpoint, connect, find_endpoint
 from deadpan.llm.loop import run
 from deadpan.llm.retries import Backoff, Failed
 from deadpan.near_pairs import near_pairs, shingles
+from deadpan.validation import read_config
 
 Finding = tuple[str, str]
 """(reason, detail) of a drop; both empty if there is none."""

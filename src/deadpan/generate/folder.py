@@ -15,7 +15,6 @@ from typing import IO, Any, Self
 
 from deadpan.drops import Tally
 from deadpan.errors import DataError, DeadpanError
-from deadpan.fields import encode
 from deadpan.generate.plan import STEP_NAMES, STEPS_WITH_DIALOGUES, step_before
 from deadpan.journal import Journal
 from deadpan.llm import CALL_FAILED, Reply
@@ -34,6 +33,7 @@ from deadpan.storage import (
     write_manifest,
 )
 from deadpan.text import render_turn
+from deadpan.validation import encode
 
 SPEAKERS = ("A", "B")
 

@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from deadpan.arguments import check_list, check_path, check_settings, check_whole
-from deadpan.config import config_from
 from deadpan.errors import ConfigError, DataError
-from deadpan.fields import encode
 from deadpan.generate.dialogue import prompt_values
 from deadpan.generate.folder import (
     Draft,
@@ -52,6 +50,7 @@ from deadpan.progress import Progress, silent
 from deadpan.registry import unknown
 from deadpan.results import Result
 from deadpan.storage import write_manifest
+from deadpan.validation import config_from, encode
 
 PathLike = Path | str
 

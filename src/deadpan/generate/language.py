@@ -11,11 +11,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-from deadpan.config import read_config
 from deadpan.errors import ConfigError
 from deadpan.llm import Message, assistant, system, user
 from deadpan.registry import unknown
 from deadpan.storage import digest
+from deadpan.validation import read_config
 
 _PROMPT_FOLDER = Path(__file__).with_name("prompts")
 _PRESET_FILE = "preset.toml"

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from deadpan.drops import Tally
 from deadpan.errors import DataError
-from deadpan.fields import encode
 from deadpan.formats.export import Export, read_export
 from deadpan.formats.study import Study, write_study
 from deadpan.formats.study_items import (
@@ -35,6 +34,7 @@ from deadpan.ratings import majority, ratings_from_judgments
 from deadpan.records import Example, Judgment
 from deadpan.results import Result
 from deadpan.storage import manifest_path, read_manifest, read_records, write_manifest, write_records
+from deadpan.validation import encode
 
 _QUESTION = "context"
 _CONFIRMED, _WAITING = "abnormal_confirmed", "awaiting_review"

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from deadpan.errors import ConfigError, DataError, ModelError
-from deadpan.fields import encode
 from deadpan.generate.candidates import CandidateWriter
 from deadpan.generate.dialogue import structured_messages, structured_settings
 from deadpan.generate.filters import chosen_checks, run_filters
@@ -22,6 +21,7 @@ from deadpan.journal import Journal
 from deadpan.llm import CALL_FAILED, Client, Outcome
 from deadpan.llm import ask as ask_model
 from deadpan.progress import Progress, silent
+from deadpan.validation import encode
 
 
 @dataclass(slots=True)

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from deadpan.config import read_config
 from deadpan.errors import ConfigError
 from deadpan.generate.language import Language, languages, load_language, presets
 from deadpan.llm import EMBEDDED_PREFIX, LLMSettings, default_model
@@ -18,6 +17,7 @@ from deadpan.page.table import Table
 from deadpan.registry import unknown
 from deadpan.results import Result
 from deadpan.storage import write_text
+from deadpan.validation import read_config
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deadpan.fields import encode
 from deadpan.formats.study_items import AWKWARD, CASUAL, CRITICISM, MISFORMATTED
 from deadpan.generate.folder import Dropped, GenerationFolder, as_examples
 from deadpan.generate.people import PEOPLE_DROPPED, PEOPLE_EXAMPLES, PEOPLE_FOLDER
@@ -18,6 +17,7 @@ from deadpan.page.table import Table
 from deadpan.records import Example
 from deadpan.results import Result
 from deadpan.storage import manifest_path, read_manifest, read_records, write_text
+from deadpan.validation import encode
 
 if TYPE_CHECKING:
     from deadpan.figures import Figure

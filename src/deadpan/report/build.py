@@ -9,7 +9,6 @@ from pathlib import Path
 
 from deadpan.arguments import check_path
 from deadpan.errors import ConfigError, MissingExtra
-from deadpan.fields import encode
 from deadpan.page import Cell, Link, Page, Summary, Table
 from deadpan.report.kinds import tell
 from deadpan.report.manifests import manifest_page
@@ -25,6 +24,7 @@ from deadpan.storage import (
     write_json,
     write_manifest,
 )
+from deadpan.validation import encode
 
 COMMAND = "report build"
 FINDINGS = 3

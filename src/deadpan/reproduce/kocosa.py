@@ -8,7 +8,6 @@ from typing import Any
 
 from deadpan.detect.studies.ablation import ablate
 from deadpan.errors import DataError, ModelError
-from deadpan.fields import decode, encode
 from deadpan.records import Example
 from deadpan.reproduce.jobs import Job, cells_of
 from deadpan.reproduce.people import against_authors, open_people
@@ -17,6 +16,7 @@ from deadpan.reproduce.sizes import exact, mean_of, size_jobs
 from deadpan.reproduce.verdicts import Measured
 from deadpan.reproduce.workshop import ReproductionOptions, Workshop
 from deadpan.stats import Interval, wilson
+from deadpan.validation import decode, encode
 
 SIZES = {
     "Oraby et al. 2016": ("oraby-gen",),

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from deadpan.errors import MissingExtra
-from deadpan.fields import encode
 from deadpan.page import Cell, Link, Page
 from deadpan.reproduce.published import PAPERS, Exhibit
 from deadpan.reproduce.reproduction import JudgedCell, PaperReproduction, Reproduction
 from deadpan.reproduce.verdicts import MARKS, WORDS
 from deadpan.reproduce.workshop import ReproductionOptions
 from deadpan.storage import Mark, write_json, write_manifest
+from deadpan.validation import encode
 
 MANIFEST = "manifest.json"
 RULES = (

@@ -8,12 +8,12 @@ from typing import Any
 
 from deadpan.bench import open_set, run_bench, score_bench
 from deadpan.errors import ModelError
-from deadpan.fields import decode, encode
 from deadpan.reproduce.jobs import Job, cells_of
 from deadpan.reproduce.sizes import exact
 from deadpan.reproduce.verdicts import Measured
 from deadpan.reproduce.workshop import ReproductionOptions, Workshop
 from deadpan.stats import Interval
+from deadpan.validation import decode, encode
 
 SET = "public"
 RUNS = 5

@@ -13,7 +13,6 @@ from deadpan import __version__
 from deadpan.datasets import Dataset, Reading, open_source, read_source
 from deadpan.detect.studies.design import FOLDS, Design, divide, run_trial
 from deadpan.draws import sample
-from deadpan.fields import decode, encode
 from deadpan.journal import Journal
 from deadpan.progress import Progress, silent
 from deadpan.records import Example
@@ -28,6 +27,7 @@ from deadpan.reproduce.seeds import (
 )
 from deadpan.stats import Interval, score_predictions
 from deadpan.storage import digest
+from deadpan.validation import decode, encode
 
 KEPT = 2
 """Corpora held in memory at once."""

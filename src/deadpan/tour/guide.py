@@ -10,10 +10,10 @@ from importlib import import_module
 from pathlib import Path
 
 from deadpan.errors import ConfigError, MissingExtra, ModelError
-from deadpan.fields import encode
 from deadpan.page import Link, Page, Summary, Table
 from deadpan.results import Result
 from deadpan.storage import Manifest, file_marks, manifest_path, read_manifest, write_json, write_manifest
+from deadpan.validation import encode
 
 COMMAND = "tour"
 

@@ -11,7 +11,7 @@ from deadpan.bench.items.item import item_from, read_items, write_items
 from deadpan.bench.items.schema import item_schema
 from deadpan.bench.items.sets import limited, make_set, open_set, set_hash, shipped
 from deadpan.errors import ConfigError, DataError
-from deadpan.fields import encode
+from deadpan.validation import encode
 
 
 def test_items_come_back_from_json_lines(tmp_path):
@@ -37,12 +37,12 @@ def test_items_come_from_toml_too(tmp_path):
         ({"options": ["a"] * 7}, "7 options: give exactly 6"),
         ({"category": "sincere"}, "did you mean 'sincere_control'"),
         ({"answer": 6}, "answer 6"),
-        ({"answer": "B"}, "answer: expected int"),
+        ({"answer": "B"}, "answer needs a whole number"),
         ({"utterance": " "}, "utterance is empty"),
         ({"id": "../../elsewhere"}, "use letters, digits"),
         ({"language": "en/../x"}, "a code such as en"),
-        ({"colour": "red"}, "unknown field 'colour'"),
-        ({"checks": {"safe": "yes"}}, "neither true nor false"),
+        ({"colour": "red"}, "unknown key 'colour'"),
+        ({"checks": {"safe": "yes"}}, "checks.safe needs true or false"),
         ({"checks": {"save": True}}, "did you mean 'safe'"),
     ],
 )

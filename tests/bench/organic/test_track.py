@@ -15,9 +15,9 @@ from deadpan.bench.organic import track
 from deadpan.bench.organic.track import usable_pairs
 from deadpan.bench.site.write import write_leaderboard
 from deadpan.errors import DeadpanError
-from deadpan.fields import encode
 from deadpan.logs import read_logs
 from deadpan.records import Example, Prediction, Turn
+from deadpan.validation import encode
 
 
 def pairs(n: int = 30) -> list[Example]:

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from deadpan.fields import encode
 from deadpan.formats.study_items import PerceiveItem
 from deadpan.records import Turn
+from deadpan.validation import encode
 
 FINE = PerceiveItem("a", Turn("", "Lovely."))
 

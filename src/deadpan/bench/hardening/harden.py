@@ -21,13 +21,13 @@ from deadpan.bench.scores.agreement import item_agreement
 from deadpan.bench.scores.score import kind_of
 from deadpan.drops import Tally
 from deadpan.errors import DataError
-from deadpan.fields import encode
 from deadpan.page import Page, Table
 from deadpan.page.summary import Summary
 from deadpan.page.table import Cell
 from deadpan.records import Item, Judgment
 from deadpan.results import Result
 from deadpan.storage import manifest_path, write_json, write_manifest
+from deadpan.validation import encode
 
 REPORT, PAGE, KEPT, PANEL = "hardening.json", "index.html", "kept.jsonl", "panel"
 LEAST_PEOPLE = 3

@@ -15,12 +15,12 @@ from statistics import NormalDist
 import numpy as np
 
 from deadpan.errors import DataError
-from deadpan.fields import encode
 from deadpan.page.summary import Summary
 from deadpan.page.table import Cell, Table
 from deadpan.results import Result
 from deadpan.stats import LEVEL, Interval
 from deadpan.stats.interval import FloatArray
+from deadpan.validation import encode
 
 PRIOR_SLOPE = 0.5
 """Standard deviation of the logarithm of the discrimination, around 0 (a discrimination of 1)."""

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from deadpan.errors import ConfigError, DataError
-from deadpan.fields import decode, encode
 from deadpan.records import Item
 from deadpan.registry import unknown
 from deadpan.storage import atomic
+from deadpan.validation import decode, encode
 
 LETTERS = "ABCDEF"
 OPTIONS = len(LETTERS)
@@ -68,8 +68,6 @@ def item_from(value: Any) -> Item:
         raise DataError(f"item {item.id!r}: {unknown('category', item.category, list(CATEGORIES))}")
     if strange := sorted(item.checks.keys() - set(CHECKS)):
         raise DataError(f"item {item.id!r}: {unknown('check', strange[0], list(CHECKS))}")
-    if any(not isinstance(answer, bool) for answer in item.checks.values()):
-        raise DataError(f"item {item.id!r} has a check that is neither true nor false: answer it")
     return item
 
 

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from deadpan.bench.items.item import CHECKS, LETTERS, OPTIONS
 from deadpan.bench.items.sets import AskPassphrase, ItemSet, count_pairs, open_set
-from deadpan.fields import encode
 from deadpan.page.summary import Summary
 from deadpan.page.table import Table
 from deadpan.records import Item
 from deadpan.results import Result
 from deadpan.text import fold, sarc_tokens
+from deadpan.validation import encode
 
 ALIKE_CONTEXTS = 0.6
 """The share of words, in order, that the contexts of a pair must have in common."""

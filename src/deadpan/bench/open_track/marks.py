@@ -18,12 +18,12 @@ from deadpan.bench.items.similarity import option_similarity
 from deadpan.bench.open_track.judge import PASS
 from deadpan.bench.scores.score import mean_interval
 from deadpan.errors import DataError
-from deadpan.fields import encode
 from deadpan.page.summary import Summary
 from deadpan.page.table import Cell, Table
 from deadpan.ratings import cohen_kappa, ratings_from_matrix, raw_agreement
 from deadpan.results import Result
 from deadpan.stats import Interval
+from deadpan.validation import encode
 
 Key = tuple[str, int]
 SIMILARITY, JUDGE, PEOPLE = "similarity", "judge", "people"

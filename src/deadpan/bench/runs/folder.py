@@ -12,8 +12,8 @@ from typing import Any
 from deadpan.bench.runs.recorded import unpack_recorded
 from deadpan.bench.runs.rows import AnswerRow
 from deadpan.errors import ConfigError, DataError
-from deadpan.fields import decode, encode
 from deadpan.storage import manifest_path, read_json, read_records, write_json, write_manifest, write_records
+from deadpan.validation import decode, encode
 
 PLAN, JOURNAL, ROWS = "run.json", "calls.sqlite", "rows.jsonl"
 

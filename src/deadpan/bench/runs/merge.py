@@ -10,10 +10,10 @@ from pathlib import Path
 from deadpan.bench.runs.folder import BenchRun, begin, find_runs, finish
 from deadpan.bench.runs.rows import AnswerRow
 from deadpan.errors import DataError
-from deadpan.fields import encode
 from deadpan.page.summary import Summary
 from deadpan.page.table import Table
 from deadpan.results import Result
+from deadpan.validation import encode
 
 SAME = ("model", "set", "set_hash", "items", "runs", "prompt", "temperature", "top_p", "seed", "shuffle")
 """Fields that merged runs must have in common. Token limits may differ: they are why people rerun."""

@@ -12,11 +12,11 @@ from deadpan.bench.items.sets import AskPassphrase, ItemSet, open_set
 from deadpan.bench.runs.humans import latest_answers, read_answers
 from deadpan.drops import Tally
 from deadpan.errors import ConfigError, DataError
-from deadpan.fields import encode
 from deadpan.page.summary import Summary
 from deadpan.page.table import Cell, Table
 from deadpan.records import Item, Judgment
 from deadpan.results import Result
+from deadpan.validation import encode
 
 SHOWN_ITEMS = 20
 

@@ -14,13 +14,13 @@ import numpy as np
 from deadpan.bench.runs.folder import BenchRun, find_runs
 from deadpan.bench.scores.score import ItemAnswers, item_answers
 from deadpan.errors import ConfigError, DataError
-from deadpan.fields import encode
 from deadpan.page.summary import Summary
 from deadpan.page.table import Cell, Table
 from deadpan.results import Result
 from deadpan.stats import LEVEL, Interval, McNemar, cluster_codes, holm, mcnemar
 from deadpan.stats.bootstrap import ONE_CLUSTER, kinds_of_clusters, resample_totals
 from deadpan.stats.interval import FloatArray, IntArray, percentile_interval
+from deadpan.validation import encode
 
 ALPHA = 0.05
 

@@ -14,10 +14,10 @@ from deadpan.bench.scores.comparison import ALPHA, check_same
 from deadpan.bench.scores.score import ItemAnswers, item_answers, kind_of
 from deadpan.bench.scores.separation import benjamini_hochberg, exact_p
 from deadpan.errors import DataError
-from deadpan.fields import encode
 from deadpan.page.summary import Summary
 from deadpan.page.table import Cell, Table
 from deadpan.results import Result
+from deadpan.validation import encode
 
 FEWEST_MODELS = 3
 """The number of models that discrimination needs."""

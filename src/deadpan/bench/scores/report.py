@@ -15,10 +15,10 @@ from deadpan.bench.scores.languages import LANGUAGES, in_language
 from deadpan.bench.scores.people import PeopleFacts, people_facts
 from deadpan.bench.scores.score import RunScores, score_run
 from deadpan.drops import Tally
-from deadpan.fields import encode
 from deadpan.page.summary import Summary
 from deadpan.page.table import Cell, Table
 from deadpan.results import Result
+from deadpan.validation import encode
 
 
 @dataclass(frozen=True, slots=True)

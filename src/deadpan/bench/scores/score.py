@@ -19,11 +19,11 @@ from deadpan.bench.runs.answers import kept_form
 from deadpan.bench.runs.folder import BenchRun
 from deadpan.bench.runs.rows import AnswerRow
 from deadpan.errors import DataError
-from deadpan.fields import encode
 from deadpan.stats import Interval, wilson
 from deadpan.stats.bootstrap import kinds_of_clusters, totals_interval
 from deadpan.stats.clusters import cluster_codes
 from deadpan.stats.interval import FloatArray, undefined
+from deadpan.validation import encode
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from typing import Any
 import duckdb
 
 from deadpan.archives import open_bytes
-from deadpan.config import config_from
 from deadpan.corpus.built.files_check import check_files
 from deadpan.corpus.built.folder import BuiltCorpus
 from deadpan.corpus.built.releases_check import check_releases
@@ -33,6 +32,7 @@ from deadpan.corpus.sql import literal
 from deadpan.errors import DataError
 from deadpan.formats.sarc import RAW_COLUMNS
 from deadpan.storage import read_json
+from deadpan.validation import config_from
 
 ROWS_AT_ONCE = 10_000
 

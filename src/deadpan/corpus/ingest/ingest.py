@@ -14,8 +14,8 @@ from deadpan.corpus.ingest.dumps import Dump
 from deadpan.corpus.ingest.forget import Forgotten
 from deadpan.corpus.ingest.units import Unit, check_unit, load_unit
 from deadpan.corpus.settings import BuildOptions, TextRules
-from deadpan.fields import encode
 from deadpan.progress import Progress
+from deadpan.validation import encode
 
 FORMAT = 8  # of the rows; after a change every dump is read again
 

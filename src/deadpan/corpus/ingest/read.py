@@ -29,8 +29,8 @@ from deadpan.corpus.ingest.units import ROWS, UNIT, row_files
 from deadpan.corpus.settings import TextRules
 from deadpan.corpus.sql import PARQUET_OPTIONS, literal, literals
 from deadpan.errors import DataError
-from deadpan.fields import decode
 from deadpan.storage import write_json
+from deadpan.validation import decode
 
 PLACES = 100  # line numbers of unreadable lines that are kept; all lines are counted
 PART = 64 << 20  # bytes of a dump that are parsed at once

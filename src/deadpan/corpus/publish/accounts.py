@@ -18,8 +18,8 @@ from deadpan.corpus.months import month_name
 from deadpan.corpus.publish.card import corpus_card
 from deadpan.corpus.relate.census import Census
 from deadpan.corpus.settings import BuildOptions, CorpusSettings
-from deadpan.fields import encode
 from deadpan.storage import write_json, write_text
+from deadpan.validation import encode
 
 UNREADABLE = "unreadable.csv"
 SHOWN = 3

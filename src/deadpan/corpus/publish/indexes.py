@@ -28,9 +28,9 @@ from deadpan.corpus.publish.similarity import WordSums
 from deadpan.corpus.publish.statistics import mean_share
 from deadpan.corpus.settings import BenchmarkRules, CorpusSettings
 from deadpan.corpus.sql import parts_of, read_folder
-from deadpan.fields import decode, encode
 from deadpan.formats.sarc import format_index_line
 from deadpan.storage import read_json, write_json
+from deadpan.validation import decode, encode
 
 INDEXES = ("train-balanced", "train-unbalanced", "test-balanced", "test-unbalanced")
 SEQUENCES = "raw/sequences.csv"

@@ -9,8 +9,8 @@ from typing import Any
 
 from deadpan.corpus.checkpoints import Checkpoints, fingerprint, flush
 from deadpan.errors import DataError
-from deadpan.fields import encode
 from deadpan.storage import Manifest, digest, manifest_path, read_json, read_manifest, write_json
+from deadpan.validation import encode
 
 PUBLISHED = "published.json"
 RELEASES = "releases.json"

@@ -18,8 +18,8 @@ from deadpan.corpus.ingest.units import Unit
 from deadpan.corpus.relate.rows import rows_of
 from deadpan.corpus.settings import Scope
 from deadpan.corpus.sql import parquet_files
-from deadpan.fields import encode
 from deadpan.progress import Progress, silent
+from deadpan.validation import encode
 
 CANDIDATE_COLUMNS = (
     "id", "up", "top", "link", "author", "subreddit",

@@ -15,10 +15,10 @@ from deadpan.datasets.cleaning import Rescored, Rescorer
 from deadpan.datasets.leaks import LeakReport
 from deadpan.datasets.reading import Reading
 from deadpan.errors import ConfigError
-from deadpan.fields import encode
 from deadpan.page.table import Cell, Table
 from deadpan.progress import Progress, silent
 from deadpan.results import Result
+from deadpan.validation import encode
 
 if TYPE_CHECKING:
     from deadpan.page.summary import Summary

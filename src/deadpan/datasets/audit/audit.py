@@ -12,10 +12,10 @@ from deadpan.datasets.audit.shortcuts import Shortcuts, find_shortcuts
 from deadpan.datasets.leaks import CorpusLeaks, LeakReport, find_leaks
 from deadpan.draws import sample
 from deadpan.errors import DataError
-from deadpan.fields import encode
 from deadpan.progress import Progress, silent
 from deadpan.records import Example
 from deadpan.results import Result
+from deadpan.validation import encode
 
 if TYPE_CHECKING:
     from deadpan.page.summary import Summary

@@ -19,10 +19,10 @@ from deadpan.datasets.leaks.duplicates import (
 )
 from deadpan.datasets.leaks.shared import SharedValues, shared_values
 from deadpan.datasets.leaks.tokens import MIN_COUNT, LabelTokens, label_tokens
-from deadpan.fields import encode
 from deadpan.near_pairs import NEAR, check_threshold
 from deadpan.records import Example
 from deadpan.results import Result
+from deadpan.validation import encode
 
 if TYPE_CHECKING:
     from deadpan.page.summary import Summary

@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from deadpan.config import config_from
 from deadpan.detect.features.signals import NAMES, text_signals, word_signals
 from deadpan.detect.neural.options import NeuralOptions, find_device, hold_out, seeded
 from deadpan.detect.neural.texts import NumberedTexts, Vocabulary, starting_vectors, tokens
 from deadpan.detect.system import System, labelled, predictions, sigmoid
 from deadpan.errors import DataError, need
-from deadpan.fields import encode
 from deadpan.records import Example, Prediction
 from deadpan.storage import atomic, read_json, write_json
 from deadpan.text import printable
+from deadpan.validation import config_from, encode
 
 if TYPE_CHECKING:
     import torch

@@ -18,7 +18,6 @@ from deadpan.detect.studies.design import FOLDS, Design, divide, published_split
 from deadpan.detect.system import split_variant
 from deadpan.draws import sample as draw_sample
 from deadpan.errors import ConfigError
-from deadpan.fields import decode, encode
 from deadpan.journal import Journal
 from deadpan.probes import clusters_of
 from deadpan.progress import Progress, silent
@@ -28,6 +27,7 @@ from deadpan.splits import Fold
 from deadpan.stats import Interval, score_predictions
 from deadpan.stats.explained import explained_share
 from deadpan.stats.interval import undefined
+from deadpan.validation import decode, encode
 
 if TYPE_CHECKING:
     from deadpan.page.summary import Summary

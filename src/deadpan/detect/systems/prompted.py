@@ -16,12 +16,12 @@ from deadpan.detect.features.logistic import fit_scale
 from deadpan.detect.system import System, labelled, sigmoid
 from deadpan.draws import draw
 from deadpan.errors import ConfigError, DataError
-from deadpan.fields import decode, encode
 from deadpan.llm import Client, LLMSettings, default_model, user
 from deadpan.records import Example, Prediction
 from deadpan.registry import unknown
 from deadpan.storage import read_json, write_json
 from deadpan.text import printable
+from deadpan.validation import decode, encode
 
 LONGEST = 8_000
 """Characters of a dialogue that are sent; a longer one is cut at its beginning."""

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from deadpan.config import config_from
 from deadpan.detect.neural.options import find_device, hold_out, seeded
 from deadpan.detect.system import System, labelled, predictions, sigmoid
 from deadpan.detect.transformer.encoder import (
@@ -31,9 +30,9 @@ from deadpan.detect.transformer.encoder import (
 )
 from deadpan.detect.transformer.plain import FEW, PlainEncoder
 from deadpan.errors import ConfigError, need
-from deadpan.fields import encode
 from deadpan.records import Example, Prediction
 from deadpan.storage import atomic, read_json, write_json
+from deadpan.validation import config_from, encode
 
 if TYPE_CHECKING:
     from deadpan.detect.neural.optimiser import Checkpoint

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from deadpan.fields import decode
 from deadpan.page import Cell, Table
 from deadpan.report.outputs import Output
 from deadpan.report.stories import Finding, Story, StoryTable
 from deadpan.stats import Interval
 from deadpan.storage import read_json
+from deadpan.validation import decode
 
 STRONG = 0.65
 """An AUC that a family of shallow features must reach to be called a strong shortcut."""

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from deadpan.fields import decode
 from deadpan.page import Cell, Table
 from deadpan.page.numbers import digits, score
 from deadpan.report.kinds.comparisons import in_words
@@ -15,6 +14,7 @@ from deadpan.report.outputs import Output
 from deadpan.report.stories import Draw, Finding, Story, StoryTable
 from deadpan.stats import Interval
 from deadpan.storage import read_json
+from deadpan.validation import decode
 
 
 def tell(outputs: Sequence[Output]) -> list[Story]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from deadpan.fields import decode
 from deadpan.page import Cell, Table
 from deadpan.report.outputs import Output
 from deadpan.report.stories import Finding, Story, StoryTable
 from deadpan.stats import Interval
 from deadpan.stats.direction import beats, merit, with_direction
 from deadpan.storage import read_json
+from deadpan.validation import decode
 
 ALPHA = 0.05
 METRIC_WORDS = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from deadpan.fields import decode
 from deadpan.page import Cell, Table
 from deadpan.page.numbers import score
 from deadpan.report.kinds.comparisons import headline, in_words
@@ -14,6 +13,7 @@ from deadpan.report.stories import Finding, Story, StoryTable
 from deadpan.stats import Interval
 from deadpan.stats.direction import merit, with_direction
 from deadpan.storage import read_json
+from deadpan.validation import decode
 
 MAIN = ("pair_accuracy", "balanced_accuracy", "f1")
 DRAWN = ("pair_accuracy", "balanced_accuracy", "precision", "recall", "f1", "macro_f1", "auc")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from deadpan.fields import decode
 from deadpan.page import Cell, Table
 from deadpan.report.kinds.comparisons import in_words
 from deadpan.report.outputs import Output
@@ -13,6 +12,7 @@ from deadpan.report.stories import Finding, Story, StoryTable
 from deadpan.stats import Interval
 from deadpan.stats.direction import beats, is_loss, with_direction
 from deadpan.storage import read_json
+from deadpan.validation import decode
 
 EVEN = ("balanced_accuracy", "accuracy", "pair_accuracy", "auc")
 CHANCE = 0.5

@@ -12,7 +12,6 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from deadpan.errors import ConfigError
-from deadpan.fields import field_types
 from deadpan.formats.study import settings_type, typed_settings
 from deadpan.formats.study_settings import LARGEST, LIMITS
 from deadpan.studio.models import StoredStudy
@@ -20,6 +19,7 @@ from deadpan.studio.people.demographics import GENDERS, country_choices
 from deadpan.studio.protocols import PROTOCOLS
 from deadpan.studio.records.steering import FIXED
 from deadpan.studio.records.studies import SLUG
+from deadpan.validation import field_types
 
 SMALLEST = {"abandon_minutes": 1}
 ADDRESSES = ("http://", "https://")

@@ -16,10 +16,8 @@ from typing import Any
 
 from django.conf import settings
 
-from deadpan.config import read_config
 from deadpan.drops import Tally
 from deadpan.errors import ConfigError, DataError
-from deadpan.fields import decode, field_types
 from deadpan.formats.study import (
     ITEMS,
     STUDY,
@@ -35,6 +33,7 @@ from deadpan.formats.tables import SUFFIXES, read_table
 from deadpan.studio.protocols import PROTOCOLS
 from deadpan.studio.protocols.protocol import StudyProtocol, sampled
 from deadpan.studio.records.labelstudio import examples_from
+from deadpan.validation import decode, field_types, read_config
 
 
 @dataclass(frozen=True, slots=True)

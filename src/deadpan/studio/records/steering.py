@@ -13,7 +13,6 @@ from django.db.models import Max
 
 from deadpan.draws import draw
 from deadpan.errors import ConfigError, DataError
-from deadpan.fields import encode
 from deadpan.formats.study import checked_items, typed_settings
 from deadpan.formats.study_items import StudyItem
 from deadpan.page import Table
@@ -37,6 +36,7 @@ from deadpan.studio.models import (
 from deadpan.studio.people.admission import revoke_invite
 from deadpan.studio.people.assignment import return_items
 from deadpan.studio.records.studies import count_items, item_rows, protocol_of, settings_of
+from deadpan.validation import encode
 
 Stage = Literal["open", "paused", "closed"]
 STAGES = ("open", "paused", "closed")

@@ -9,10 +9,8 @@ from typing import Any
 
 from django.db import transaction
 
-from deadpan.config import config_from
 from deadpan.draws import draw
 from deadpan.errors import ConfigError, DataError
-from deadpan.fields import decode, encode, field_types
 from deadpan.formats.study import Study, checked_items, item_type, settings_type
 from deadpan.formats.study_items import StudyItem
 from deadpan.formats.study_settings import StudySettings
@@ -24,6 +22,7 @@ from deadpan.results import Result
 from deadpan.studio.models import ATTENTION, MAIN, QUALIFICATION, Event, StoredItem, StoredStudy
 from deadpan.studio.protocols import PROTOCOLS
 from deadpan.studio.protocols.protocol import Screen, StudyProtocol
+from deadpan.validation import config_from, decode, encode, field_types
 
 SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,58}")
 

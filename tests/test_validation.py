@@ -14,8 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deadpan.config import config_from, read_config, to_toml, write_config
 from deadpan.errors import ConfigError
+from deadpan.storage import to_toml, write_config
+from deadpan.validation import config_from, read_config
 
 
 @dataclass(frozen=True)
