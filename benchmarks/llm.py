@@ -21,7 +21,7 @@ from pathlib import Path
 
 from deadpan.bench.items.item import LETTERS
 from deadpan.bench.items.sets import limited, open_set
-from deadpan.bench.runs.asking import posed_items
+from deadpan.bench.runs.settings import posed_items
 from deadpan.llm import Client, LLMSettings, Reply, default_model, embedded_server
 from deadpan.llm.embedded import idle_cores
 

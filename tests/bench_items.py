@@ -10,10 +10,10 @@ from pathlib import Path
 
 from deadpan.bench.items.item import CATEGORIES, CHECKS, LETTERS
 from deadpan.bench.items.sets import ItemSet, make_set
-from deadpan.bench.runs.asking import GivenAnswer, PosedItem
+from deadpan.bench.runs.answerers import GivenAnswer
 from deadpan.bench.runs.folder import BenchRun, read_run
 from deadpan.bench.runs.run import RunClock, run_models
-from deadpan.bench.runs.settings import RunSettings
+from deadpan.bench.runs.settings import PosedItem, RunSettings
 from deadpan.llm.retries import Backoff, Failed
 from deadpan.records import Item, Judgment, Turn
 

@@ -18,13 +18,17 @@ from deadpan.page import Summary, Table
 from deadpan.results import Result
 
 EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
-    "llm": (("openai", "xllamacpp", "tokenizers"), "language models: endpoints and the embedded one"),
+    "llm": (
+        ("openai", "genai_prices", "xllamacpp", "tokenizers"),
+        "language models: endpoints and the embedded one",
+    ),
     "plots": (("matplotlib",), "plots"),
     "neural": (("torch", "transformers", "accelerate", "peft"), "neural and fine-tuned detectors"),
     "corpus": ((ZSTD,), "Reddit dumps, and logs of Inspect"),
     "spark": (("pyspark",), "the corpus engine on a cluster"),
     "generate": (("profanity_check",), "the toxicity filter for English"),
-    "bench": (("inspect_ai", "cryptography"), "benchmark runs"),
+    "bench": (("cryptography",), "sealed sets of the benchmark"),
+    "inspect": (("inspect_ai",), "the benchmark as a task of Inspect"),
     "studio": (("django", "argon2", "whitenoise", "csp", "gunicorn", "psycopg"), "the web app"),
     "ko": (("kiwipiepy",), "Korean morphology"),
     "excel": (("openpyxl",), "Excel tables"),

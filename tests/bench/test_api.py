@@ -13,7 +13,7 @@ from deadpan import run_bench, score_bench
 from deadpan.bench import compare_bench, human_baseline, write_leaderboard
 from deadpan.bench.items.audit import audit_set
 from deadpan.bench.items.sets import list_sets, open_set
-from deadpan.bench.runs.state import RunState, progress_watch
+from deadpan.bench.runs.run import RunState, progress_watch
 from deadpan.errors import ConfigError, DataError
 from deadpan.formats.export import write_export
 
@@ -54,7 +54,6 @@ def test_results_show_themselves(tmp_path):
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_it_runs_inside_a_running_event_loop_as_in_a_notebook(tmp_path):
-    pytest.importorskip("inspect_ai")
     server = FaultServer({})
     threading.Thread(target=server.serve_forever, daemon=True).start()
 

@@ -131,17 +131,16 @@ def test_problems_of_a_readable_set_are_listed_and_exit_1(deadpan, tmp_path):
 
 
 def test_bad_models_and_options(deadpan, mine, tmp_path, monkeypatch):
-    pytest.importorskip("inspect_ai")
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     run = ("bench", "run", "--set", mine, "--out", tmp_path / "r", "--model")
-    fails(deadpan(*run, "nosuch/model"), "nosuch", "provider/model")
-    fails(deadpan(*run, "openai/gpt-5"), "OPENAI_API_KEY", "set what is missing")
+    fails(deadpan(*run, "nosuch/model"), "nosuch", "its provider is not known")
+    fails(deadpan(*run, "openai/gpt-5"), "set OPENAI_API_KEY")
     fails(deadpan(*run, "baseline/rand"), "baseline/random")
     fails(deadpan(*run, "x", "--base-url", "nowhere"), "not the address of a server")
     for option, value, message in (
-        ("--runs", 0, "runs must be a whole number of at least 1"), ("--temperature", -1, "temperature is -1: give 0 or more"),
-        ("--top-p", 7, "top_p is 7: give a number"), ("--timeout", 0, "timeout is 0: give 0.1 or more"),
+        ("--runs", 0, "runs must be a whole number of at least 1"), ("--temperature", -1, "temperature is -1.0: give a number from 0 to 2"),
+        ("--top-p", 7, "top_p is 7.0: give a number"), ("--timeout", 0, "timeout is 0.0: give a number"),
         ("--max-cost", -1, "-1.0 is not in the range x>=0"),
     ):  # fmt: skip
         fails(deadpan(*run, "baseline/first", option, value), message)
@@ -172,7 +171,6 @@ def test_a_log_of_another_set_version(deadpan, mine, tmp_path):
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_a_server_that_is_not_there_leaves_an_incomplete_run_and_says_why(deadpan, mine, tmp_path):
-    pytest.importorskip("inspect_ai")
     with socket.socket() as taken:  # bound, but nobody listens
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
@@ -209,7 +207,7 @@ def test_one_model_run_twice_is_told_apart_by_folder(deadpan, mine, tmp_path):
 
 @pytest.mark.parametrize("width", [80, 200])
 def test_the_table_to_watch_fits_a_terminal(width):
-    from deadpan.bench.runs.state import RunState, state_table
+    from deadpan.bench.runs.run import RunState, state_table
     from deadpan.page.terminal import render_text
 
     states = [

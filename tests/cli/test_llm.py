@@ -63,15 +63,3 @@ def test_a_bad_option_is_said(server: Script, words: list[str], said: str) -> No
     assert result.exit_code == 2
     assert said in result.stderr
     assert server.requests == []
-
-
-def test_the_old_spelling_still_works(server: Script) -> None:
-    result = CliRunner().invoke(llm, ["ask", "Hm?", "--model", "m", "--url", server.url])
-    assert (result.stdout, "--url is now --base-url" in result.stderr) == ("Sure.\n", True)
-
-
-def test_prices_fit_a_terminal() -> None:
-    shown = CliRunner().invoke(llm, ["prices"], catch_exceptions=False).stdout
-    assert max(map(len, shown.splitlines())) <= 80
-    listed = json.loads(CliRunner().invoke(llm, ["prices", "--json"], catch_exceptions=False).stdout)
-    assert {"model", "input", "output", "as_of"} == listed["prices"][0].keys()

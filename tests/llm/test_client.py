@@ -297,24 +297,17 @@ def test_an_error_among_many_leaves_the_rest_unasked(make: Make, server: Script)
     assert len(server.requests) == 2
 
 
-def test_or_stands_in_its_place(make: Make, server: Script) -> None:
-    server.acts = [ok(), send(400, {"error": {"message": "no"}}), ok()]
-    results = make(concurrency=1).try_many(["a", "b", "c"])
-    assert [isinstance(result, ModelError) for result in results] == [False, True, False]
-
-
 def test_async_on_any_loop(make: Make, server: Script) -> None:
     client = make()
 
     async def story() -> list[str]:
         one = await client.acomplete("a")
-        many = await client.acomplete_many(["b", "c"])
         inside = client.complete("d")  # as a notebook would, with a loop running
-        return [reply.text for reply in (one, *many, inside)]
+        return [reply.text for reply in (one, inside)]
 
-    assert asyncio.run(story()) == ["Sure."] * 4
-    assert asyncio.run(story()) == ["Sure."] * 4
-    assert len(server.requests) == 4
+    assert asyncio.run(story()) == ["Sure."] * 2
+    assert asyncio.run(story()) == ["Sure."] * 2
+    assert len(server.requests) == 2
 
 
 def test_a_cancelled_call_frees_its_place(make: Make, server: Script) -> None:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import date
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import deadpan.llm.prices
 from deadpan.errors import ConfigError
 from deadpan.llm import Client, LLMSettings, Price, Reply, Usage, find_price, user
 from deadpan.llm.endpoint import Endpoint, request_body
-from deadpan.llm.prices import lookup
 from deadpan.llm.retries import Backoff, Failed, asked_wait
 
 
@@ -69,23 +65,39 @@ def test_openai_itself_wants_another_name_for_the_limit() -> None:
 
 
 def test_names_as_providers_write_them() -> None:
-    price = lookup("gpt-4o")
+    price = find_price(LLMSettings(model="gpt-4o"))
     assert price is not None
-    for name in ("openai/gpt-4o", "gpt-4o-2024-08-06", "openai/openai/gpt-4o"):
-        assert lookup(name) == price
-    assert lookup("gpt-4o-2024-05-13") != price, "a snapshot with a price of its own keeps it"
-    assert lookup("claude-sonnet-4-5-20250929") == lookup("anthropic/claude-sonnet-4-5")
-    assert lookup("gpt-4o-nonsense") is None
+    assert (price.input, price.output, price.cached_input) == (2.5, 10, 1.25)
+    for name in ("openai/gpt-4o", "gpt-4o-2024-08-06", "openai-api/mine/gpt-4o"):
+        assert find_price(LLMSettings(model=name)) == price
+    older = find_price(LLMSettings(model="gpt-4o-2024-05-13"))
+    assert older is not None and older != price, "a snapshot with a price of its own keeps it"
+    dated, plain = (
+        find_price(LLMSettings(model=f"anthropic/claude-sonnet-4-5{date}")) for date in ("-20250929", "")
+    )
+    assert dated == plain is not None
+    for name in (
+        "openrouter/meta-llama/llama-3.1-8b-instruct",
+        "grok/grok-4",
+        "mistral/mistral-small-latest",
+    ):
+        assert find_price(LLMSettings(model=name)) is not None
+    for name in (
+        "gpt-4o-nonsense",
+        "mine",
+        "ollama/deepseek-r1:7b",
+        "vllm/mistral-7b",
+        "meta-llama/Llama-3.1-8B",
+    ):
+        assert find_price(LLMSettings(model=name)) is None, name
 
 
-def test_the_table_is_sound_and_dated() -> None:
-    table = deadpan.llm.prices.price_table()
-    assert len(table) > 40
-    for price in table.values():
-        date.fromisoformat(price.as_of)
-        assert 0 < price.input <= price.output
-        assert price.cached_input is None or 0 <= price.cached_input <= price.input
-    assert Path(deadpan.llm.prices.__file__).with_name("prices.toml").is_file()
+def test_a_price_says_where_it_is_from_and_a_long_context_costs_more() -> None:
+    price = find_price(LLMSettings(model="claude-sonnet-4-5"))
+    assert price is not None
+    assert price.as_of.startswith("genai-prices ")
+    assert price.cost(Usage(1_000, 100, 400)) == pytest.approx((600 * 3 + 400 * 0.3 + 100 * 15) / 1e6)
+    assert price.cost(Usage(300_000, 0)) == pytest.approx(300_000 * 6 / 1e6)
 
 
 def test_the_users_price_and_the_embedded_one() -> None:

@@ -13,12 +13,10 @@ from deadpan.bench.items.prompts import REASONED, ZERO_SHOT
 from deadpan.bench.items.sets import DEFAULT_SET, AskPassphrase, ItemSet, open_set
 from deadpan.bench.open_track.explain import explain
 from deadpan.bench.open_track.marks import OpenScores
-from deadpan.bench.runs.asking import Answerer
+from deadpan.bench.runs.answerers import Answerer
 from deadpan.bench.runs.folder import BenchRun, read_run
-from deadpan.bench.runs.providers import Sampling
-from deadpan.bench.runs.run import run_models
-from deadpan.bench.runs.settings import LIMITS, RunSettings
-from deadpan.bench.runs.state import Watch, progress_watch
+from deadpan.bench.runs.run import Watch, progress_watch, run_models
+from deadpan.bench.runs.settings import LIMITS, RunSettings, Sampling
 from deadpan.bench.scores.report import best_first, reading_notes, score_tables, set_note
 from deadpan.bench.scores.score import RunScores, score_run
 from deadpan.llm.settings import KEY_ENV, default_model
@@ -114,7 +112,7 @@ def run_bench(
 ) -> BenchResult:
     """Ask models every item of a set; the same call resumes a run that was killed.
 
-    Models are named as in Inspect (openai/..., anthropic/..., openai-api/...), or embedded/..., baseline/...
+    Models are named by provider (openai/..., anthropic/..., openai-api/...), or embedded/..., baseline/...
     Without `models` the embedded model is asked. Works inside a running event loop. Incomplete runs are part
     of the result.
 

@@ -15,7 +15,7 @@ from deadpan.arguments import check_whole
 from deadpan.bench.items.item import LETTERS, family
 from deadpan.bench.items.prompts import spoken_lines
 from deadpan.bench.items.sets import DEFAULT_SET, AskPassphrase, ItemSet, open_set
-from deadpan.bench.runs.baselines import PREFIX
+from deadpan.bench.runs.settings import BASELINE_PREFIX
 from deadpan.bench.scores.score import mean_interval
 from deadpan.draws import draw, sample
 from deadpan.errors import ConfigError, DataError
@@ -138,7 +138,7 @@ def check_contamination(
     option, and the next option in the set's own order and in a shuffled one. Answers are at temperature 0.
     """
     name = default_model() if model is None else model
-    if name.startswith(PREFIX):
+    if name.startswith(BASELINE_PREFIX):
         raise ConfigError(f"{name} only chooses letters: give a model that writes")
     opened = open_set(items, ask)
     chosen = _chosen(opened, check_whole(sample, "the sample", 2), seed)

@@ -205,7 +205,7 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
 def run(models: tuple[str, ...], out: Path, as_json: bool, **options: Any) -> int:
     """Ask models every item of a set. Run the same command again to resume a killed run.
 
-    Models are named as in Inspect (openai/..., anthropic/..., openai-api/...), or embedded/...;
+    Models are named by provider (openai/..., anthropic/..., openai-api/SERVICE/...), or embedded/...;
     the baselines (baseline/random, first, longest, similar) cost nothing. Exit 1 if a run is incomplete.
     """
     from deadpan.bench.api import run_bench

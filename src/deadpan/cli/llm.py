@@ -11,7 +11,7 @@ import click
 
 from deadpan.cli.command import Group
 from deadpan.cli.options import base_url_option, joined, key_env_option
-from deadpan.cli.terminal.output import emit, json_option, show
+from deadpan.cli.terminal.output import emit, json_option
 
 
 class NumberOrNone(click.ParamType[Any]):
@@ -66,7 +66,7 @@ def llm() -> None:
     """
 
 
-@llm.command(renamed={"--url": "--base-url", "--system": "--system-prompt"})
+@llm.command()
 @click.argument("prompt")
 @click.option("--model", help="[default: the largest embedded model that has been pulled]")
 @base_url_option
@@ -96,12 +96,3 @@ def ask(
     emit(as_json, encode(reply), lambda out: click.echo(reply.text))
     if not as_json:
         click.echo(f"[{reply.facts()}]", err=True)
-
-
-@llm.command()
-@json_option
-def prices(as_json: bool) -> None:
-    """List what models cost, and when the price was looked up."""
-    from deadpan.llm.prices import list_prices
-
-    show(list_prices(), as_json)

@@ -21,7 +21,7 @@ from deadpan.llm.cache import Cache, cache_key
 from deadpan.llm.calls import CallRecord, call_key, find_call, now, record_call
 from deadpan.llm.endpoint import Answer
 from deadpan.llm.loop import background, run, submit
-from deadpan.llm.messages import Message, Messages, Reply, conversation
+from deadpan.llm.messages import Message, Messages, Reply, StopReason, conversation
 from deadpan.llm.prices import Price, find_price
 from deadpan.llm.retries import NOTHING, Backoff, Breaker, Failed, Silent
 from deadpan.llm.settings import LLMSettings
@@ -126,19 +126,7 @@ class Client:
 
         After an error no call is started, those in flight end and are cached, and then it is raised.
         """
-        return run(self._all(many, replicate, options, on_reply))
-
-    async def acomplete_many(
-        self, many: Sequence[Messages], replicate: int = 0, *, on_reply: OnReply | None = None, **options: Any
-    ) -> list[Reply]:
-        """Return many answers, awaited on any event loop."""
-        return await _awaited(self._all(many, replicate, options, on_reply))
-
-    def try_many(
-        self, many: Sequence[Messages], replicate: int = 0, *, on_reply: OnReply | None = None, **options: Any
-    ) -> list[Reply | DeadpanError]:
-        """Make every call; in place of an answer that failed stands its error."""
-        return run(self._many(many, replicate, options, on_reply, stop=False))
+        return run(self._many(many, replicate, options, on_reply))
 
     def close(self) -> None:
         """Close the connections; a later call opens them again."""
@@ -182,7 +170,7 @@ class Client:
             charge(paid)
             reply = Reply(
                 answer.text,
-                answer.stop_reason,
+                _choice_stop(answer, settings),
                 answer.usage,
                 cost,
                 seconds,
@@ -254,56 +242,39 @@ class Client:
 
     @staticmethod
     def _chosen(reply: Reply, settings: LLMSettings) -> Reply:
-        """Take a choice out of its JSON; one letter that filled the limit of one token is complete."""
+        """Take a choice out of its JSON."""
         if not settings.choices:
             return reply
         text = unwrap(reply.text, settings.choices)
-        stop = "stop" if text in settings.choices and reply.stop_reason == "max_tokens" else reply.stop_reason
         likely = choice_probabilities(settings.choices, reply.first_tokens)
-        return dataclasses.replace(reply, text=text, stop_reason=stop, probabilities=likely)
-
-    async def _all(
-        self, many: Sequence[Messages], replicate: int, options: dict[str, Any], on_reply: OnReply | None
-    ) -> list[Reply]:
-        replies: list[Reply] = []
-        for result in await self._many(many, replicate, options, on_reply, stop=True):
-            if isinstance(result, DeadpanError):
-                raise result
-            replies.append(result)
-        return replies
+        return dataclasses.replace(reply, text=text, probabilities=likely)
 
     async def _many(
-        self,
-        many: Sequence[Messages],
-        replicate: int,
-        options: dict[str, Any],
-        on_reply: OnReply | None,
-        stop: bool,
-    ) -> list[Reply | DeadpanError]:
+        self, many: Sequence[Messages], replicate: int, options: dict[str, Any], on_reply: OnReply | None
+    ) -> list[Reply]:
         """Let a few workers take the messages in turn, so that an error can leave the rest unasked."""
-        results: dict[int, Reply | DeadpanError] = {}
+        replies: dict[int, Reply] = {}
+        errors: dict[int, DeadpanError] = {}
         waiting = iter(range(len(many)))
-        failed = False
 
         async def work() -> None:
-            nonlocal failed
             for place in waiting:
                 try:
-                    call = self._call(many[place], replicate, options)
-                    reply = results[place] = await self._complete(call)
+                    replies[place] = await self._complete(self._call(many[place], replicate, options))
                 except DeadpanError as bad:
-                    results[place] = bad
-                    failed = True
+                    errors[place] = bad
                 else:
                     if on_reply:
-                        on_reply(place, reply)
-                if failed and stop:
+                        on_reply(place, replies[place])
+                if errors:
                     return
 
         async with asyncio.TaskGroup() as group:
             for _ in range(min(self.settings.concurrency, len(many))):
                 group.create_task(work())
-        return [results[place] for place in sorted(results)]
+        if errors:
+            raise errors[min(errors)]
+        return [replies[place] for place in range(len(many))]
 
     def _call(self, messages: Messages, replicate: int, options: dict[str, Any]) -> _Call:
         changes = dict(options)
@@ -368,6 +339,12 @@ async def _awaited(work: Coroutine[Any, Any, T]) -> T:
     if asyncio.get_running_loop() is background():
         return await work
     return await asyncio.wrap_future(submit(work))
+
+
+def _choice_stop(answer: Answer, settings: LLMSettings) -> StopReason:
+    """Return why an answer ended: one letter that filled the limit of one token is complete."""
+    whole = unwrap(answer.text, settings.choices) in settings.choices
+    return "stop" if whole and answer.stop_reason == "max_tokens" else answer.stop_reason
 
 
 def _gave_up(call: _Call, attempts: int, failed: Failed, heard: bool) -> ModelError:

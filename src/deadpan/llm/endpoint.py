@@ -33,6 +33,8 @@ LIKELIEST = 20
 """First tokens whose probability is asked for: as many as servers give."""
 REFUSED_RETRIES = 2
 """Retries worth making where nothing listens: a server that restarts is back within seconds."""
+LIMIT = "max_tokens"
+"""The parameter that an answer names as unsupported if it was made without a token limit."""
 LIMITS = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 """The two names of one parameter; a server that rejects one takes the other."""
 OPTIONAL = (
@@ -44,6 +46,7 @@ REJECTION = re.compile(
     r"not supported|unsupported|(?:not|n't) support|not allowed|not permitted|cannot both|deprecated|"
     r"unrecognized|unknown (?:field|parameter|argument)"
 )
+LIMIT_NAMED = re.compile(r"max_?(?:completion_|output_|new_)?_?tokens", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,10 @@ class Unsupported(Exception):
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.name = name
+
+
+class LimitTooLarge(ModelError):
+    """The server rejects a token limit that exceeds the model's own maximum."""
 
 
 def find_endpoint(settings: LLMSettings) -> Endpoint:
@@ -139,7 +146,9 @@ async def post_chat(client: AsyncOpenAI, endpoint: Endpoint, body: dict[str, Any
         async with asyncio.timeout(timeout):  # the SDK's own limit is for each read, not for all of them
             # Not chat.completions.create: to look at every field of every message for what might be a file
             # to send costs it more than the call itself.
-            text = await client.post("/chat/completions", body=body, cast_to=str)
+            text = await client.post(
+                "/chat/completions", body=body, cast_to=str, options={"timeout": timeout}
+            )
     except (TimeoutError, openai.APITimeoutError):
         raise Failed("timeout", f"no answer within {timeout:g} s") from None
     except openai.APIStatusError as bad:
@@ -238,8 +247,11 @@ def _status(bad: APIStatusError, endpoint: Endpoint, body: Mapping[str, Any]) ->
         ) from None
     if code in (400, 422) and (name := _rejected(bad, said, body)):
         raise Unsupported(name) from None
-    refused = f"{where} refuses the call to {endpoint.model} (HTTP {code}: {said})"
-    raise ModelError(f"{refused}: change the settings or the messages") from None
+    limit = code in (400, 422) and LIMIT_NAMED.search(said)
+    kind, advice = (
+        (LimitTooLarge, "lower max_tokens") if limit else (ModelError, "change the settings or the messages")
+    )
+    raise kind(f"{where} refuses the call to {endpoint.model} (HTTP {code}: {said}): {advice}") from None
 
 
 def _rejected(bad: APIStatusError, said: str, body: Mapping[str, Any]) -> str:

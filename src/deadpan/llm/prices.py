@@ -1,42 +1,46 @@
-"""Prices of tokens, from a dated table: an unknown price is None, never a guess."""
+"""Prices of tokens, from the table of genai-prices: an unknown price is None, never a guess."""
 
 from __future__ import annotations
 
-import re
-import tomllib
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from deadpan.errors import need
 from deadpan.llm.messages import Message, Usage
+from deadpan.llm.providers import split_name
 from deadpan.llm.settings import LLMSettings
-from deadpan.results import Result
 
 if TYPE_CHECKING:
-    from deadpan.page.summary import Summary
+    from genai_prices.types import ModelPrice
 
 MILLION = 1_000_000
 UNLIMITED_OUTPUT = 4_096  # tokens assumed of a call that sets no limit
 BYTES_PER_TOKEN = 2  # low on purpose: an estimate that is too high stops early, one too low overspends
 TOKENS_AROUND = 8  # of a message's role and its delimiters
 
-_DATED = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{8})$")
-
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """US dollars per million tokens, and the day the price was looked up."""
+    """US dollars per million tokens, and the release of the table that says so.
+
+    A price from the table keeps `tiers`: some models cost more per token in a long context.
+    """
 
     input: float
     output: float
     cached_input: float | None = None
     as_of: str = ""
+    tiers: ModelPrice | None = field(default=None, repr=False, compare=False)
 
     def cost(self, usage: Usage) -> float:
         """Return the cost of a call."""
         cached = min(usage.cached_tokens, usage.input_tokens)
+        if self.tiers is not None:
+            return _table_cost(self.tiers, usage, cached)
         cheap = self.input if self.cached_input is None else self.cached_input
         fresh = (usage.input_tokens - cached) * self.input
         return (fresh + cached * cheap + usage.output_tokens * self.output) / MILLION
@@ -45,6 +49,19 @@ class Price:
         """Return what a call could cost at most, as far as one can tell before it is made."""
         size = sum(len(turn["content"].encode()) // BYTES_PER_TOKEN + TOKENS_AROUND for turn in messages)
         return self.cost(Usage(size, max_tokens or UNLIMITED_OUTPUT))
+
+
+def _table_cost(tiers: ModelPrice, usage: Usage, cached: int) -> float:
+    from genai_prices import Usage as Counted
+
+    tokens = {
+        "input_tokens": usage.input_tokens,
+        "cache_read_tokens": cached,
+        "output_tokens": usage.output_tokens,
+    }
+    # The table takes whole tokens; an estimate may have a fraction.
+    counted = Counted(**{name: math.ceil(count) for name, count in tokens.items()})
+    return float(tiers.calc_price(counted)["total_price"])
 
 
 FREE = Price(0.0, 0.0, 0.0)
@@ -56,55 +73,27 @@ def find_price(settings: LLMSettings) -> Price | None:
         return FREE
     if settings.price is not None:
         return Price(*settings.price)
-    return lookup(settings.model)
-
-
-def lookup(model: str) -> Price | None:
-    """Return the table's price for a name as providers write it: with a vendor before or a date after it."""
-    table = price_table()
-    name = model.removeprefix("openai/")
-    for candidate in (name, name.rpartition("/")[2]):
-        for form in (candidate, _DATED.sub("", candidate)):
-            if form in table:
-                return table[form]
-    return None
+    provider, name = split_name(settings)
+    return table_price(name.removeprefix("openai/"), provider.price_id)
 
 
 @cache
-def price_table() -> dict[str, Price]:
-    """Return every known price, by model."""
-    content = tomllib.loads(Path(__file__).with_name("prices.toml").read_text(encoding="utf-8"))
-    return {
-        name: Price(**row, as_of=vendor["as_of"])
-        for vendor in content.values()
-        for name, row in vendor["models"].items()
-    }
+def table_price(model: str, provider: str | None = None) -> Price | None:
+    """Return the table's price of a model; without a provider, of the one whose models have such names."""
+    need("genai_prices", "llm")
+    from genai_prices import Usage as Counted
+    from genai_prices import calc_price
 
-
-@dataclass(frozen=True, slots=True)
-class PriceList(Result):
-    """Every known price."""
-
-    prices: dict[str, Price]
-
-    def summary(self) -> Summary:
-        """Return one row per model."""
-        from deadpan.page import Table
-        from deadpan.page.summary import Summary
-
-        rows = tuple((name, price.input, price.output, price.as_of) for name, price in self.prices.items())
-        return Summary((Table(("model", "$/M input tokens", "$/M output tokens", "as of"), rows),))
-
-    def as_dict(self) -> dict[str, object]:
-        """Return one row per model."""
-        return {
-            "prices": [
-                {"model": name, "input": price.input, "output": price.output, "as_of": price.as_of}
-                for name, price in self.prices.items()
-            ]
-        }
-
-
-def list_prices() -> PriceList:
-    """Return the table of prices."""
-    return PriceList(price_table())
+    try:
+        # Only the table of the installed release: nothing is fetched.
+        found = calc_price(Counted(input_tokens=1, output_tokens=1), model, provider_id=provider).model_price
+    except LookupError:
+        return None
+    rates = [
+        getattr(rate, "base", rate) for rate in (found.input_mtok, found.output_mtok, found.cache_read_mtok)
+    ]
+    if rates[0] is None or rates[1] is None:  # priced by request or by second
+        return None
+    cached = None if rates[2] is None else float(rates[2])
+    as_of = f"genai-prices {version('genai-prices')}"
+    return Price(float(rates[0]), float(rates[1]), cached, as_of, found)

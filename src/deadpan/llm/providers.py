@@ -7,11 +7,12 @@ as unsupported.
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from deadpan.errors import ConfigError
-from deadpan.llm.settings import KEY_ENV, LLMSettings
+from deadpan.llm.settings import EMBEDDED_PREFIX, KEY_ENV, LLMSettings
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -28,8 +29,12 @@ class Provider:
     """Fields of a request that its servers ignore silently."""
     hosted: bool = True
     """It runs its own servers: with another base_url, its name is part of the model's name there."""
+    price_id: str | None = None
+    """The provider in the table of prices; None: the one whose models have such names."""
 
 
+OWN_SERVER = "own-server"
+"""Not in the table of prices: a server of one's own has none."""
 OPENAI = Provider(key_env=KEY_ENV, url_env=("DEADPAN_LLM_URL", "OPENAI_BASE_URL"), hosted=False)
 PROVIDERS = {
     "openai": OPENAI,
@@ -39,11 +44,20 @@ PROVIDERS = {
         ignores=frozenset({"seed", "frequency_penalty", "response_format"}),
     ),
     "google": Provider("https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY"),
-    "openrouter": Provider("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
-    "azure": Provider("", "AZURE_OPENAI_API_KEY", ("AZURE_OPENAI_BASE_URL",), hosted=False),
-    "ollama": Provider("http://localhost:11434/v1", "", ("OLLAMA_BASE_URL",), hosted=False),
-    "vllm": Provider("http://localhost:8000/v1", "", ("VLLM_BASE_URL",), hosted=False),
+    "openrouter": Provider("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", price_id="openrouter"),
+    "mistral": Provider("https://api.mistral.ai/v1", "MISTRAL_API_KEY", price_id="mistral"),
+    "grok": Provider("https://api.x.ai/v1", "XAI_API_KEY", price_id="x-ai"),
+    "groq": Provider("https://api.groq.com/openai/v1", "GROQ_API_KEY", price_id="groq"),
+    "together": Provider("https://api.together.xyz/v1", "TOGETHER_API_KEY", price_id="together"),
+    "deepseek": Provider("https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", price_id="deepseek"),
+    "azure": Provider("", "AZURE_OPENAI_API_KEY", ("AZURE_OPENAI_BASE_URL",), hosted=False, price_id="azure"),
+    "ollama": Provider(
+        "http://localhost:11434/v1", "", ("OLLAMA_BASE_URL",), hosted=False, price_id=OWN_SERVER
+    ),
+    "vllm": Provider("http://localhost:8000/v1", "", ("VLLM_BASE_URL",), hosted=False, price_id=OWN_SERVER),
 }
+OTHER_SERVICE = "openai-api"
+"""`openai-api/SERVICE/NAME`: a server whose address and key are in SERVICE_BASE_URL and SERVICE_API_KEY."""
 STARTS = {
     11434: "start Ollama with `ollama serve`",
     8000: "start vLLM with `vllm serve MODEL`",
@@ -56,21 +70,43 @@ STARTS = {
 def split_name(settings: LLMSettings) -> tuple[Provider, str]:
     """Return a model's provider and the name its server knows it by."""
     first, slash, rest = settings.model.partition("/")
+    service, mark, name = rest.partition("/")
+    if first == OTHER_SERVICE and mark and name:
+        variable = re.sub(r"\W", "_", service).upper()
+        return Provider("", f"{variable}_API_KEY", (f"{variable}_BASE_URL",), hosted=False), name
     provider = PROVIDERS.get(first) if slash and rest else None
     if provider is None or (provider.hosted and settings.base_url.strip()):
         return OPENAI, settings.model
     return provider, rest
 
 
+def is_hosted(settings: LLMSettings) -> bool:
+    """Return whether a provider's own servers answer, and not one of the user's."""
+    provider, _ = split_name(settings)
+    return (provider.hosted or provider is OPENAI) and not _given_url(settings, provider)
+
+
+def _given_url(settings: LLMSettings, provider: Provider) -> str:
+    given = (os.environ.get(name, "").strip() for name in provider.url_env)
+    return settings.base_url.strip() or next(filter(None, given), "")
+
+
 def find_url(settings: LLMSettings) -> str:
     """Return the server's address, from the settings, the environment or the provider; empty: the SDK's."""
     provider, _ = split_name(settings)
-    given = (os.environ.get(name, "").strip() for name in provider.url_env)
-    url = settings.base_url.strip() or next(filter(None, given), "") or provider.url
+    url = _given_url(settings, provider) or provider.url
     if not url and provider is PROVIDERS["azure"]:
         raise ConfigError(
             "azure needs the address of your resource: set base_url or AZURE_OPENAI_BASE_URL to "
             "https://RESOURCE.openai.azure.com/openai/v1"
+        )
+    if not url and provider is not OPENAI:
+        raise ConfigError(f"{settings.model} has no address: set base_url or {provider.url_env[0]}")
+    if not url and "/" in settings.model.removeprefix("openai/"):  # OpenAI's own server has no such names
+        known = ", ".join(f"{each}/" for each in PROVIDERS)
+        raise ConfigError(
+            f"{settings.model}: its provider is not known: write one of {known} or {EMBEDDED_PREFIX} before "
+            f"the name, or set base_url"
         )
     parts = urlsplit(url)
     if url and (parts.scheme not in ("http", "https") or not parts.hostname):

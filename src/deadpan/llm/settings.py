@@ -58,7 +58,7 @@ class LLMSettings:
     max_cost: float | None = None
     """US dollars a Client may spend; a call that could exceed it is not made."""
     price: tuple[float, float] | None = None
-    """US dollars per million input and output tokens, for a model prices.toml does not have."""
+    """US dollars per million input and output tokens, for a model without a known price."""
     cache: bool = True
     threads: int = 0
     """Threads of the embedded model; 0: one per idle core, since on a busy machine one is faster than two."""

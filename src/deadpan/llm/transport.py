@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 from deadpan.errors import ModelError
 from deadpan.llm import embedded
 from deadpan.llm.endpoint import (
+    LIMIT,
     LIMITS,
     Answer,
     Endpoint,
+    LimitTooLarge,
     Unsupported,
     connect,
     find_endpoint,
@@ -60,18 +62,32 @@ class HttpTransport:
     def __init__(self) -> None:
         self._connections: dict[Endpoint, AsyncOpenAI] = {}
         self._unsupported: dict[Endpoint, set[str]] = {}
+        self._answered: set[Endpoint] = set()
 
     async def send(self, messages: Sequence[Message], settings: LLMSettings, replicate: int) -> Answer:
         """Make one attempt, repeated at once where the server rejects a parameter."""
         endpoint = await self._endpoint(settings)
         connection = self._connection(endpoint, settings)
+        unlimited: tuple[str, ...] = ()
         while True:
             body, left_out = self._body(endpoint, settings, messages, replicate)
+            if unlimited:
+                body = {name: value for name, value in body.items() if name not in LIMITS}
             try:
                 answer = await post_chat(connection, endpoint, body, settings.timeout)
-                return dataclasses.replace(answer, request=body, unsupported=left_out)
+                self._answered.add(endpoint)
+                return dataclasses.replace(answer, request=body, unsupported=left_out + unlimited)
             except Unsupported as bad:
                 self._learn(endpoint, bad.name)
+            except LimitTooLarge:
+                # A server that has answered smaller limits means the number, not the parameter: without one,
+                # the model's own maximum holds.
+                if unlimited or endpoint not in self._answered:
+                    raise
+                unlimited = (LIMIT,)
+                log.warning(
+                    "%s rejects max_tokens %s: its own maximum is used", endpoint.model, settings.max_tokens
+                )
             except Failed as failed:
                 failed.request = body
                 raise

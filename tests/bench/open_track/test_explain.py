@@ -12,7 +12,7 @@ from deadpan.bench.open_track import explain as explaining
 from deadpan.bench.open_track.explain import EXPLANATIONS, explain
 from deadpan.bench.open_track.marks import OpenAnswer, score_open
 from deadpan.bench.runs import run
-from deadpan.bench.runs.asking import GivenAnswer
+from deadpan.bench.runs.answerers import GivenAnswer
 from deadpan.errors import ConfigError, DataError
 from deadpan.llm import CostLimit
 from deadpan.llm.retries import Failed
@@ -39,7 +39,7 @@ def mark(question, limit, before):
 def asked(monkeypatch):
     """The models that are connected, by name; near and far told by equal words, without vectors."""
     models = {MODEL: Scripted(sentence), JUDGE: Scripted(mark)}
-    monkeypatch.setattr(run, "connect", lambda name, sampling: models[name])
+    monkeypatch.setattr(run, "connect", lambda settings, seed: models[settings.model])
     monkeypatch.setattr(run, "RunClock", lambda: FAST)
 
     def similar(items, texts):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bench_items import off_by, right, run_scripted, small_set
-from deadpan.bench.runs.asking import GivenAnswer
+from deadpan.bench.runs.answerers import GivenAnswer
 from deadpan.bench.runs.folder import read_run
 from deadpan.bench.runs.merge import merge_runs
 from deadpan.bench.scores.score import score_run

@@ -8,11 +8,11 @@ import pytest
 
 from bench_items import FAST, Scripted, forget_calls, job, right, says, small_set
 from deadpan.bench.items.prompts import REASONED
-from deadpan.bench.runs.asking import GivenAnswer
+from deadpan.bench.runs.answerers import GivenAnswer
 from deadpan.bench.runs.folder import JOURNAL, read_run
 from deadpan.bench.runs.journal import read_calls
-from deadpan.bench.runs.providers import Sampling
 from deadpan.bench.runs.run import run_models
+from deadpan.bench.runs.settings import HOSTED_LIMIT, Sampling
 from deadpan.bench.scores.score import score_run
 from deadpan.bench.site.board import make_board
 from deadpan.errors import ConfigError, DataError, ModelError
@@ -77,7 +77,7 @@ def test_what_is_cut_off_to_the_end_is_truncated_and_not_silently_right(tmp_path
     assert run.complete
     scores = score_run(run)
     assert (scores.truncated, scores.unread, scores.avg.value) == (1.0, 0.0, 0.0)
-    assert run.rows[0].max_tokens == run.plan.limits[-1] == 16384  # the maximum of gpt-4o
+    assert run.rows[0].max_tokens == run.plan.limits[-1] == HOSTED_LIMIT
 
 
 def test_failures_are_tried_again_a_bounded_number_of_times(tmp_path):
@@ -148,18 +148,11 @@ class Gone:
     def __init__(self, but=""):
         self.but, self.called = but, []
 
-    def __call__(self, name, sampling):
-        self.called.append(name)
-        if name != self.but:
-            raise ModelError(f"{name} is not there")
+    def __call__(self, settings, seed):
+        self.called.append(settings.model)
+        if settings.model != self.but:
+            raise ModelError(f"{settings.model} is not there")
         return Scripted(right)
-
-
-def test_a_run_names_the_inspect_that_asked(tmp_path):
-    version = pytest.importorskip("inspect_ai").__version__
-    assert go(Scripted(right), tmp_path).plan.inspect == version
-    [(folder, _)] = run_models(["baseline/first"], job(SET), tmp_path)
-    assert read_run(folder).plan.inspect == ""
 
 
 def test_what_is_not_in_the_journal_is_asked_again_and_only_that(tmp_path):

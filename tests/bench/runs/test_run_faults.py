@@ -12,15 +12,11 @@ import pytest
 
 from bench_items import FAST, small_set
 from bench_server import FINAL, SHARES, FaultServer
-
-pytest.importorskip("inspect_ai")
-
 from deadpan.bench.items.prompts import render_prompt
 from deadpan.bench.runs.folder import JOURNAL, read_run
 from deadpan.bench.runs.journal import read_calls
-from deadpan.bench.runs.providers import Sampling
 from deadpan.bench.runs.run import run_models
-from deadpan.bench.runs.settings import LIMITS, RunSettings
+from deadpan.bench.runs.settings import LIMITS, RunSettings, Sampling
 from deadpan.bench.scores.score import score_run
 from deadpan.errors import ConfigError
 from deadpan.llm import Unavailable
@@ -94,7 +90,7 @@ def test_many_calls_with_every_fault(tmp_path):
     assert scores.cost is None  # fault-1 has no price, and that is not the same as free
 
 
-@pytest.mark.parametrize(("status", "said"), [(401, "check the key"), (404, "check the model's name")])
+@pytest.mark.parametrize(("status", "said"), [(401, "rejects the key"), (404, "check the name")])
 def test_what_no_retry_will_cure_stops_at_once(tmp_path, status, said, monkeypatch):
     from bench_server import Handler
 

@@ -16,14 +16,11 @@ from pathlib import Path
 import pytest
 
 from bench_items import small_set
-from forked_commands import ForkedCommands
-
-pytest.importorskip("inspect_ai")
-
 from deadpan.bench.items.item import write_items
 from deadpan.bench.runs.folder import JOURNAL, read_run
 from deadpan.bench.runs.journal import read_calls
 from deadpan.bench.scores.score import score_run
+from forked_commands import ForkedCommands
 
 CONCURRENCY, KILLS = 4, 4
 SERVER = Path(__file__).parents[2] / "bench_server.py"
@@ -46,7 +43,7 @@ def record(url: str) -> list[dict]:
 @pytest.fixture
 def forked():
     """The runs that are killed are forks: they would spend half of their time on imports."""
-    with ForkedCommands("deadpan.bench.api", "openai", "inspect_ai") as commands:
+    with ForkedCommands("deadpan.bench.api", "openai") as commands:
         yield commands
 
 

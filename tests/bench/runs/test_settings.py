@@ -9,27 +9,30 @@ import pytest
 from bench_items import FAST, Scripted, job, right, small_set
 from deadpan.bench.api import run_bench
 from deadpan.bench.items.prompts import EXPLAIN, REASONED
-from deadpan.bench.runs.asking import GivenAnswer
+from deadpan.bench.runs.answerers import GivenAnswer
 from deadpan.bench.runs.folder import PLAN, read_run
-from deadpan.bench.runs.providers import Sampling
-from deadpan.bench.runs.run import call_settings, run_models
+from deadpan.bench.runs.run import run_models
+from deadpan.bench.runs.settings import HOSTED_LIMIT, LIMITS, Sampling
 from deadpan.errors import ConfigError
 
 SET = small_set(2)
 MODEL = "openai/gpt-4o"
 
 
-def test_limits_go_on_to_the_maximum_of_the_model_where_it_is_known():
-    pytest.importorskip("inspect_ai")
+def test_limits_go_on_to_more_than_hosted_models_can_write(monkeypatch):
+    for name in ("DEADPAN_LLM_URL", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
     work = job(SET)
-    assert work.limits(MODEL) == (128, 512, 2048, 8192, 16384)
-    assert work.limits("openai/gpt-5") == (128, 512, 2048, 8192, 32768, 128000)
-    assert work.limits("openai-api/mine/unknown") == (128, 512, 2048, 8192, 32768)
-    assert job(SET, sampling=Sampling(base_url="http://127.0.0.1:1/v1")).limits(MODEL)[-1] == 32768
-    assert job(SET, max_tokens=4096).limits(MODEL) == (4096, 8192, 16384)
-    assert job(SET, max_tokens=64000).limits(MODEL) == (64000,)
+    assert work.limits(MODEL) == work.limits("anthropic/claude-x") == (*LIMITS, HOSTED_LIMIT)
+    assert work.limits("openai-api/mine/unknown") == work.limits("ollama/x") == LIMITS
+    assert work.limits("baseline/first") == LIMITS
+    assert job(SET, sampling=Sampling(base_url="http://127.0.0.1:1/v1")).limits(MODEL) == LIMITS
+    assert job(SET, max_tokens=4096).limits(MODEL) == (4096, 8192, 32768, HOSTED_LIMIT)
+    assert job(SET, max_tokens=200_000).limits(MODEL) == (200_000,)
     assert job(SET, escalate=False).limits(MODEL) == (128,)
     assert work.limits("embedded/smollm2-135m") == (128,)
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+    assert work.limits(MODEL) == LIMITS
 
 
 def test_embedded_models_are_constrained_by_default_and_others_on_request():
@@ -46,10 +49,10 @@ def test_an_embedded_model_that_reasons_first_can_only_end_with_a_letter():
     assert work.constrained("embedded/smollm2-135m")
     assert not work.constrained(MODEL) and not job(SET, prompt=REASONED, constrain=True).constrained(MODEL)
     assert not job(SET, prompt=REASONED, constrain=False).constrained("embedded/smollm2-135m")
-    asked = call_settings(work, work.plan("embedded/smollm2-135m"))
+    asked = work.call_settings(work.plan("embedded/smollm2-135m"))
     assert asked.choices == () and asked.stop == ()
     assert asked.extra["grammar"].endswith(r'"\nFinal Answer: " ("A" | "B" | "C" | "D" | "E" | "F")')
-    assert "grammar" not in call_settings(work, work.plan(MODEL)).extra
+    assert "grammar" not in work.call_settings(work.plan(MODEL)).extra
 
 
 def run(out, answer, **changes):
@@ -58,8 +61,6 @@ def run(out, answer, **changes):
 
 
 def test_a_run_with_fewer_limits_is_resumed_and_its_cut_off_answers_get_the_larger_ones(tmp_path):
-    pytest.importorskip("inspect_ai")
-
     def long(posed, limit, before):
         return right(posed) if limit > 2048 else GivenAnswer("Hm", "max_tokens", "m", 9, limit)
 
@@ -75,7 +76,7 @@ def test_a_run_with_fewer_limits_is_resumed_and_its_cut_off_answers_get_the_larg
     resumed = run(tmp_path, again)
     assert {limit for *_, limit in again.asked} == {8192}
     assert all(row.correct for row in resumed.rows)
-    assert resumed.plan.limits == (128, 512, 2048, 8192, 16384)
+    assert resumed.plan.limits == (*LIMITS, HOSTED_LIMIT)
 
 
 def test_a_run_is_not_resumed_with_another_constraint(tmp_path):

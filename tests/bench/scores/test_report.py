@@ -9,7 +9,7 @@ import pytest
 
 from bench_items import right, run_scripted, says, small_set
 from deadpan.bench.items.item import LETTERS
-from deadpan.bench.runs.asking import GivenAnswer
+from deadpan.bench.runs.answerers import GivenAnswer
 from deadpan.bench.runs.folder import ROWS, read_run
 from deadpan.bench.scores.report import score_bench
 from deadpan.bench.scores.score import score_run

@@ -16,7 +16,7 @@ from deadpan.bench.items.sets import AskPassphrase, ItemSet, open_set
 from deadpan.bench.items.validation import SetProblem, validate_set
 from deadpan.bench.runs.folder import BenchRun, find_runs, make_folder
 from deadpan.bench.runs.humans import latest_answers, read_answers
-from deadpan.bench.runs.state import Watch
+from deadpan.bench.runs.run import Watch
 from deadpan.bench.scores.agreement import item_agreement
 from deadpan.bench.scores.score import kind_of
 from deadpan.drops import Tally

@@ -15,12 +15,10 @@ from deadpan.bench.open_track.marks import (
     read_people,
     score_open,
 )
-from deadpan.bench.runs.baselines import PREFIX
 from deadpan.bench.runs.folder import JOURNAL, make_folder, read_run, slug
 from deadpan.bench.runs.journal import read_calls
-from deadpan.bench.runs.run import check_price, run_models
-from deadpan.bench.runs.settings import RunSettings
-from deadpan.bench.runs.state import Watch
+from deadpan.bench.runs.run import Watch, check_price, run_models
+from deadpan.bench.runs.settings import BASELINE_PREFIX, RunSettings
 from deadpan.errors import ConfigError, DataError
 from deadpan.storage import write_manifest, write_records
 
@@ -42,7 +40,7 @@ def explain(
     """
     marks_of_people = read_people(people) if people else {}
     for name in filter(None, (model, judge)):
-        if name.startswith(PREFIX):
+        if name.startswith(BASELINE_PREFIX):
             raise ConfigError(f"{name} only chooses letters: give a model that writes")
         check_price(name, settings)
     [(folder, complete)] = run_models(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from deadpan.bench.items.prompts import RUBRIC, TEMPLATES
-from deadpan.bench.runs.asking import PosedItem
+from deadpan.bench.runs.settings import PosedItem
 from deadpan.records import Item
 
 PASS = 2

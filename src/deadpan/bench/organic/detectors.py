@@ -7,12 +7,12 @@ from pathlib import Path
 
 from deadpan.bench.items.item import LETTERS
 from deadpan.bench.items.sets import ItemSet
-from deadpan.bench.runs.asking import GivenAnswer, PosedItem
-from deadpan.bench.runs.baselines import PREFIX
+from deadpan.bench.runs.answerers import GivenAnswer
+from deadpan.bench.runs.settings import BASELINE_PREFIX, PosedItem
 from deadpan.errors import DataError
 from deadpan.records import Example, Item, Predictor, Turn
 
-NAMED = f"{PREFIX}detector-"
+NAMED = f"{BASELINE_PREFIX}detector-"
 """Detectors are baselines of the track: they cost nothing and read no question."""
 
 

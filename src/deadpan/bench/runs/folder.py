@@ -37,7 +37,6 @@ class RunPlan:
     seed: int
     shuffle: bool
     price: Mapping[str, Any] = field(default_factory=dict)
-    inspect: str = ""
     base_url: str = ""
     reasoning_effort: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
@@ -84,7 +83,7 @@ def slug(model: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", model).strip("-.") or "model"
 
 
-FREE_TO_CHANGE = ("price", "inspect")
+FREE_TO_CHANGE = ("price",)
 """Fields of a plan that may differ when a run is resumed."""
 
 

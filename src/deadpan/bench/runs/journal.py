@@ -19,6 +19,7 @@ from deadpan.errors import DataError
 from deadpan.journal import Journal
 from deadpan.llm import CallRecord, Usage
 from deadpan.llm import read_calls as read_records
+from deadpan.llm.endpoint import LIMIT
 from deadpan.records import Item
 
 Key = tuple[str, int]
@@ -102,7 +103,8 @@ def next_limit(calls: Sequence[BenchCall], limits: Sequence[int]) -> int | None:
     answered = [call for call in calls if not call.error]
     if not answered:
         return limits[0]
-    if answered[-1].stop_reason != "max_tokens":
+    # Without a limit the model wrote as much as it can: a larger one would only repeat it.
+    if answered[-1].stop_reason != "max_tokens" or LIMIT in answered[-1].unsupported:
         return None
     return next((limit for limit in limits if limit > answered[-1].max_tokens), None)
 

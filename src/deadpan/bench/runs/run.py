@@ -10,10 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
-from deadpan.bench.items.item import LETTERS
 from deadpan.bench.items.prompts import REASONED
-from deadpan.bench.runs.asking import Answerer, ItemTransport, PosedItem
-from deadpan.bench.runs.baselines import PREFIX
+from deadpan.bench.runs.answerers import Answerer, ItemTransport, connect
 from deadpan.bench.runs.folder import JOURNAL, RunPlan, begin, check_resumable, finish, slug
 from deadpan.bench.runs.journal import (
     BenchCall,
@@ -25,11 +23,8 @@ from deadpan.bench.runs.journal import (
     next_limit,
     read_calls,
 )
-from deadpan.bench.runs.providers import connect, is_local, price_of
-from deadpan.bench.runs.requests import explained_letter
 from deadpan.bench.runs.rows import AnswerRow
-from deadpan.bench.runs.settings import RunSettings
-from deadpan.bench.runs.state import RunState, Watch
+from deadpan.bench.runs.settings import PosedItem, RunSettings, is_local
 from deadpan.errors import ConfigError, DataError, DeadpanError, ModelError
 from deadpan.journal import Journal
 from deadpan.llm import (
@@ -37,13 +32,14 @@ from deadpan.llm import (
     Backoff,
     Budget,
     Client,
-    LLMSettings,
     Reply,
     Transport,
     Unavailable,
 )
 from deadpan.llm.loop import run as run_in_background
 from deadpan.locks import lock_folder
+from deadpan.page.table import Cell, Table
+from deadpan.progress import Progress
 
 SLOWEST = 20
 """Tokens per second that a model writes at least: a large limit gets more than `timeout` seconds."""
@@ -80,17 +76,20 @@ def run_models(
         raise DataError(f"{out}: is a file: choose another --out")
     asked = [settings.plan(model) for model in models]
     plans = [(Path(out) / slug(plan.system), plan) for plan in asked]
-    check_folders(plans)
+    _check_folders(plans)
     for folder, plan in plans:
-        call_settings(settings, plan)
+        settings.call_settings(plan)
         check_resumable(folder, plan)
         check_price(plan.model, settings)
     budget, clock = Budget(settings.max_cost), clock or RunClock()
     runners = [_Runner.resume(settings, plan, folder, budget, clock) for folder, plan in plans]
     # A model that has answered everything is not connected: it need not be available.
     unfinished = [runner for runner in runners if runner.pending]
-    given, names = answerers or {}, [each.plan.model for each in unfinished]
-    ready = {name: given[name] if name in given else connect(name, settings.sampling) for name in names}
+    given, asked_plans = answerers or {}, {each.plan.model: each.plan for each in unfinished}
+    ready = {
+        name: given[name] if name in given else connect(settings.call_settings(plan), settings.sampling.seed)
+        for name, plan in asked_plans.items()
+    }
     with ExitStack() as locks:  # two runs in one folder would pay for everything twice
         for folder, plan in plans:
             locks.enter_context(lock_folder(folder))
@@ -103,7 +102,7 @@ def run_models(
     return finished
 
 
-def check_folders(plans: Sequence[tuple[Path, RunPlan]]) -> None:
+def _check_folders(plans: Sequence[tuple[Path, RunPlan]]) -> None:
     """Raise for two models whose names give one folder, such as a/b and a-b."""
     taken: dict[Path, str] = {}
     for folder, plan in plans:
@@ -115,7 +114,7 @@ def check_folders(plans: Sequence[tuple[Path, RunPlan]]) -> None:
 
 def check_price(model: str, settings: RunSettings) -> None:
     """Raise for a model whose costs cannot be limited."""
-    if settings.max_cost is not None and price_of(model, settings.price) is None:
+    if settings.max_cost is not None and settings.find_price(model) is None:
         raise ConfigError(
             f"no price is known for {model}, so max_cost cannot be enforced: give --price IN OUT (US dollars "
             "per million tokens), or no --max-cost"
@@ -191,7 +190,7 @@ class _Runner:
     def _client(self, answerer: Answerer | Transport, journal: Journal) -> Client:
         """Return the client of this model: the shared budget, its own journal and circuit breaker."""
         return Client(
-            call_settings(self.settings, self.plan),
+            self.settings.call_settings(self.plan),
             journal=journal,
             budget=self.budget,
             transport=_as_transport(answerer, self.pending),
@@ -231,7 +230,9 @@ class _Runner:
                 self.state.errors += 1
                 self.hopeless = error if isinstance(error, HOPELESS) else self.hopeless
                 break
-            calls.append(BenchCall(item, run, limit, stop_reason=reply.stop_reason))
+            calls.append(
+                BenchCall(item, run, limit, stop_reason=reply.stop_reason, unsupported=reply.unsupported)
+            )
             self._count(reply)
             if next_limit(calls, self.plan.limits) is not None:
                 self.state.escalated += 1
@@ -241,32 +242,6 @@ class _Runner:
         self.state.calls += reply.attempts
         self.state.spent += reply.cost or 0.0
         self.state.unpriced = self.state.unpriced or reply.cost is None
-
-
-def call_settings(settings: RunSettings, plan: RunPlan) -> LLMSettings:
-    """Return what is sent with every question; a value that no server accepts is an error."""
-    sampling, model, local = settings.sampling, plan.model, is_local(plan.model)
-    options = max((len(item.options) for item in settings.set.items), default=len(LETTERS))
-    letters = tuple(LETTERS[:options]) if plan.constrained else ()
-    reasoned = plan.prompt == REASONED
-    form = explained_letter(letters) if letters and reasoned else {}
-    return LLMSettings(
-        model=model,
-        base_url=sampling.base_url,
-        key_env=sampling.key_env,
-        temperature=sampling.temperature,
-        top_p=sampling.top_p,
-        reasoning_effort=sampling.reasoning_effort,
-        extra={**sampling.extra, **form},
-        seed=sampling.seed * 1000 if local else None,
-        stop=("\n",) if local and not reasoned else (),
-        choices=() if reasoned else letters,
-        timeout=sampling.timeout,
-        retries=settings.retries,
-        concurrency=sampling.concurrency,
-        price=(0.0, 0.0) if model.startswith(PREFIX) else settings.price,
-        cache=False,  # independent runs must not replay each other's answers
-    )
 
 
 def _as_transport(answerer: Answerer | Transport, posed: Sequence[PosedItem]) -> Transport:
@@ -282,3 +257,59 @@ def _rows(settings: RunSettings, plan: RunPlan, folder: Path) -> list[AnswerRow]
     reasoned = plan.prompt == REASONED
     facts = RowFacts(plan.model, plan.set, plan.set_hash, orders, prompts, plan.constrained, reasoned)
     return [make_row(p.item, p.run, calls.get((p.item.id, p.run), []), facts, plan.limits) for p in asked]
+
+
+# ---------------------------------------------------------------- the state of a run, to watch
+
+
+@dataclass(slots=True)
+class RunState:
+    """Progress of the run of one model."""
+
+    model: str
+    total: int
+    done: int = 0
+    resumed: int = 0
+    calls: int = 0
+    retries: int = 0
+    escalated: int = 0
+    errors: int = 0
+    spent: float = 0.0
+    unpriced: bool = False
+    state: str = "waiting"
+
+
+Watch = Callable[[Sequence[RunState]], None]
+
+
+def state_table(states: Sequence[RunState], seconds: float) -> Table:
+    """Return one row per model: progress, rate, time left and money spent."""
+    rows: list[tuple[Cell, ...]] = []
+    for state in states:
+        rate = (state.done - state.resumed) / seconds if seconds > 0 else 0.0
+        left = (state.total - state.done) / rate if rate and state.done < state.total else None
+        progress = f"{state.state} {state.done:,}/{state.total:,}"
+        time_left = None if left is None else "{}:{:02d}".format(*divmod(round(left), 60))
+        rows.append(
+            (state.model, progress, f"{rate:.1f}/s", time_left, state.retries, state.errors, _money(state))
+        )
+    return Table(("model", "rows", "rate", "left", "retries", "errors", "spent"), tuple(rows))
+
+
+def _money(state: RunState) -> str:
+    """Return what is known to be spent; a model without a price is not free."""
+    if not state.unpriced:
+        return f"${state.spent:.4f}"
+    return f"${state.spent:.4f} + unpriced" if state.spent else "no price"
+
+
+def progress_watch(progress: Progress) -> Watch:
+    """Return a watcher that reports rows over all models as one progress."""
+
+    def report(states: Sequence[RunState]) -> None:
+        spent = sum(state.spent for state in states)
+        money = f", ${spent:.4f} spent" if spent else ""
+        done, total = sum(state.done for state in states), sum(state.total for state in states)
+        progress(f"asking {len(states)} models{money}", done, total)
+
+    return report

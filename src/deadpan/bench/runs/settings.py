@@ -1,29 +1,68 @@
-"""Settings of a run: everything about it but the model."""
+"""Settings of a run: what is asked and how, everything but the model."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from typing import Any
 
 from deadpan.arguments import check_whole
-from deadpan.bench.items.prompts import REASONED, ZERO_SHOT, template_texts
+from deadpan.bench.items.item import LETTERS
+from deadpan.bench.items.prompts import REASONED, ZERO_SHOT, options_order, render_prompt, template_texts
 from deadpan.bench.items.sets import ItemSet, limited
-from deadpan.bench.runs.asking import PosedItem, posed_items
-from deadpan.bench.runs.baselines import PREFIX
 from deadpan.bench.runs.folder import RunPlan
-from deadpan.bench.runs.providers import (
-    Sampling,
-    check_number,
-    inspect_version,
-    is_local,
-    output_limit,
-    price_of,
-)
-from deadpan.errors import ConfigError
+from deadpan.llm import EMBEDDED_PREFIX, LLMSettings, Price, find_price
+from deadpan.llm.providers import is_hosted
+from deadpan.llm.settings import KEY_ENV
+from deadpan.llm.structured import explained
 from deadpan.records import Item
 
+BASELINE_PREFIX = "baseline/"
 LIMITS = (128, 512, 2048, 8192, 32768)
-"""Token limits: a cut-off answer is requested again with the next, up to the model's own maximum."""
+"""Token limits: a cut-off answer is requested again with the next."""
+HOSTED_LIMIT = 131_072
+"""One more limit, above what hosted models can write: their own maximum then holds."""
+LAST_LINE = "\nFinal Answer: "
+LONGEST_EXPLANATION = 240
+"""Characters: the prompt asks for two or three sentences, and a small model hardly ever stops by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class PosedItem:
+    """One item in one run, as the model sees it."""
+
+    item: Item
+    run: int
+    order: tuple[int, ...]
+    prompt: str
+
+
+def posed_items(
+    items: Sequence[Item], runs: int, seed: int, shuffle: bool, template: str = ZERO_SHOT
+) -> list[PosedItem]:
+    """Return everything to ask. Runs of one item follow each other: a server can reuse its cache."""
+    posed = []
+    for item in items:
+        for run in range(1, runs + 1):
+            order = options_order(item, run, seed, shuffle)
+            posed.append(PosedItem(item, run, order, render_prompt(item, order, template)))
+    return posed
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """Sampling settings of a run, apart from the prompt; named as in `LLMSettings`."""
+
+    temperature: float | None = 0.7
+    top_p: float | None = 0.95
+    seed: int = 0
+    timeout: float = 120.0
+    concurrency: int = 8
+    base_url: str = ""
+    key_env: str = KEY_ENV
+    reasoning_effort: str | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +87,45 @@ class RunSettings:
 
     def __post_init__(self) -> None:
         check_whole(self.runs, "runs", 1)
-        at_least = (("max_tokens", 1), ("retries", 0), ("max_cost", 0))
-        for name, least in at_least:
-            check_number(name, getattr(self, name), least)
-        if self.price is not None and min(self.price) < 0:
-            raise ConfigError("price is negative: give US dollars per million input and output tokens")
+        self._base("any")  # a value that no server accepts is an error
         limited(self.set.items, self.limit, self.sample)
+
+    def _base(self, model: str) -> LLMSettings:
+        """Return the settings that every model gets."""
+        sampling = self.sampling
+        return LLMSettings(
+            model=model,
+            base_url=sampling.base_url,
+            key_env=sampling.key_env,
+            temperature=sampling.temperature,
+            top_p=sampling.top_p,
+            max_tokens=self.max_tokens,
+            reasoning_effort=sampling.reasoning_effort,
+            extra=sampling.extra,
+            timeout=sampling.timeout,
+            retries=self.retries,
+            concurrency=sampling.concurrency,
+            max_cost=self.max_cost,
+            price=(0.0, 0.0) if model.startswith(BASELINE_PREFIX) else self.price,
+            cache=False,  # independent runs must not replay each other's answers
+        )
+
+    def call_settings(self, plan: RunPlan) -> LLMSettings:
+        """Return what is sent with every question."""
+        local, reasoned = is_local(plan.model), plan.prompt == REASONED
+        options = max((len(item.options) for item in self.set.items), default=len(LETTERS))
+        letters = tuple(LETTERS[:options]) if plan.constrained else ()
+        form = explained(LAST_LINE, letters, LONGEST_EXPLANATION) if letters and reasoned else {}
+        return self._base(plan.model).changed(
+            extra={**self.sampling.extra, **form},
+            seed=self.sampling.seed * 1000 if local else None,
+            stop=("\n",) if local and not reasoned else (),
+            choices=() if reasoned else letters,
+        )
+
+    def find_price(self, model: str) -> Price | None:
+        """Return US dollars per million tokens; None if the price is unknown."""
+        return find_price(self._base(model))
 
     @property
     def items(self) -> list[Item]:
@@ -65,16 +137,15 @@ class RunSettings:
         return len(self.items) < len(self.set.items)
 
     def limits(self, model: str) -> tuple[int, ...]:
-        """Return the token limits to try in turn, up to the model's own maximum; a local model has one."""
+        """Return the token limits to try in turn, a local model has one."""
         # A character of Korean may be several tokens of a small model.
         least = LIMITS[2] if is_local(model) else LIMITS[1]
         first = max(self.max_tokens, least) if self.prompt == REASONED else self.max_tokens
         if not self.escalate or is_local(model):
             return (first,)
-        largest = None if self.sampling.base_url or model.startswith(PREFIX) else output_limit(model)
-        steps = {*LIMITS, largest or LIMITS[-1]}
-        higher = (step for step in steps if first < step <= (largest or LIMITS[-1]))
-        return (first, *sorted(higher))
+        hosted = not model.startswith(BASELINE_PREFIX) and is_hosted(self._base(model))
+        steps = (*LIMITS, HOSTED_LIMIT) if hosted else LIMITS
+        return (first, *(step for step in steps if step > first))
 
     def constrained(self, model: str) -> bool:
         """Return whether the model can only write a letter: in the direct prompt, not for explanations.
@@ -83,7 +154,7 @@ class RunSettings:
         """
         wanted = is_local(model) if self.constrain is None else self.constrain
         letter = self.prompt == ZERO_SHOT or (self.prompt == REASONED and is_local(model))
-        return wanted and letter and not model.startswith(PREFIX)
+        return wanted and letter and not model.startswith(BASELINE_PREFIX)
 
     def to_ask(self) -> list[PosedItem]:
         """Return every item and run to ask."""
@@ -93,7 +164,7 @@ class RunSettings:
 
     def plan(self, model: str) -> RunPlan:
         """Return the plan that the run folder stores."""
-        price = price_of(model, self.price)
+        price = self.find_price(model)
         known = {} if price is None else {"input": price.input, "output": price.output, "as_of": price.as_of}
         return RunPlan(
             model=model,
@@ -112,7 +183,6 @@ class RunSettings:
             seed=self.sampling.seed,
             shuffle=self.shuffle,
             price=known,
-            inspect="" if model.startswith(PREFIX) else inspect_version(),
             base_url="" if is_local(model) else self.sampling.base_url,
             reasoning_effort=self.sampling.reasoning_effort,
             extra=dict(self.sampling.extra),
@@ -125,3 +195,8 @@ class RunSettings:
             return {}
         prompts = "\x1f".join(posed.prompt for posed in self.posed)
         return {"sha256 of all": sha256(prompts.encode()).hexdigest()}
+
+
+def is_local(model: str) -> bool:
+    """Return whether a model runs on this machine: it gets one request at a time and one token limit."""
+    return model.startswith(EMBEDDED_PREFIX)

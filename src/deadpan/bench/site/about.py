@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from deadpan.bench.items.item import LETTERS
 from deadpan.bench.items.prompts import REASONED, TEMPLATES, ZERO_SHOT
 from deadpan.bench.items.sets import shipped
-from deadpan.bench.runs.requests import LONGEST_EXPLANATION
+from deadpan.bench.runs.settings import LONGEST_EXPLANATION
 from deadpan.bench.site.board import Board
 from deadpan.bench.site.document import document
 from deadpan.bench.site.item_pages import scene

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from deadpan.bench.runs.state import RunState, Watch
+    from deadpan.bench.runs.run import RunState, Watch
 
 REDRAW = 0.25
 """Seconds between two drawings."""
@@ -18,7 +18,7 @@ REDRAW = 0.25
 @contextmanager
 def live() -> Iterator[Watch | None]:
     """Yield a watcher of runs that draws them on standard error."""
-    from deadpan.bench.runs.state import progress_watch, state_table
+    from deadpan.bench.runs.run import progress_watch, state_table
     from deadpan.cli.terminal.progress import progress_bar
 
     if not sys.stderr.isatty():

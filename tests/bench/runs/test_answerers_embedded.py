@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-pytest.importorskip("inspect_ai")
 pytest.importorskip("xllamacpp")
 
 from deadpan import models
 from deadpan.bench.items.prompts import REASONED
 from deadpan.bench.items.sets import open_set
 from deadpan.bench.runs.folder import read_run
-from deadpan.bench.runs.providers import Sampling
 from deadpan.bench.runs.run import run_models
-from deadpan.bench.runs.settings import RunSettings
+from deadpan.bench.runs.settings import RunSettings, Sampling
 from deadpan.bench.scores.score import score_run
 from deadpan.errors import DeadpanError
 

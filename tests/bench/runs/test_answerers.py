@@ -1,28 +1,22 @@
-"""What Inspect sends is what the journal keeps, and what it leaves out is said."""
+"""Models over HTTP: the journal keeps what was sent, limits and choices are taken as each server wants them."""
 
 from __future__ import annotations
-
-import logging
 
 import pytest
 
 from bench_items import FAST, job, small_set
-from scripted_server import completion, send, served
-
-pytest.importorskip("inspect_ai")
-
 from deadpan.bench.runs.folder import JOURNAL, read_run
 from deadpan.bench.runs.journal import read_calls
-from deadpan.bench.runs.providers import Sampling
 from deadpan.bench.runs.run import run_models
+from deadpan.bench.runs.settings import Sampling
 from deadpan.llm import Unreachable
+from scripted_server import completion, send, served
 
 SET = small_set(1)
 BODY = {**completion("Final Answer: A"), "id": "1", "object": "chat.completion", "created": 1}
 BODY["choices"][0]["index"] = 0
 BODY["usage"]["total_tokens"] = 120
 ANSWER = send(200, BODY)
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 
 def run(model, url, out, **sampling):
@@ -49,28 +43,6 @@ def test_unset_sampling_is_not_sent(tmp_path):
         run("mine", server.url, tmp_path, temperature=None, top_p=None, extra={"top_k": 20})
     assert not {"temperature", "top_p"} & set().union(*server.requests)
     assert all(body["top_k"] == 20 for body in server.requests)
-
-
-def test_a_parameter_that_inspect_leaves_out_is_said(tmp_path, monkeypatch, caplog):
-    from inspect_ai.model import ModelAPI
-    from inspect_ai.model._providers.openai_compatible import OpenAICompatibleAPI
-
-    assert issubclass(OpenAICompatibleAPI, ModelAPI)
-    params = OpenAICompatibleAPI.completion_params
-
-    def without_temperature(self, *args, **options):
-        return {
-            name: value for name, value in params(self, *args, **options).items() if name != "temperature"
-        }
-
-    monkeypatch.setattr(OpenAICompatibleAPI, "completion_params", without_temperature)
-    with served() as server, caplog.at_level(logging.WARNING):
-        server.acts = [ANSWER]
-        calls = run("mine", server.url, tmp_path)
-    assert {call.unsupported for call in calls} == {("temperature",)}
-    assert [record.getMessage() for record in caplog.records if "does not take" in record.getMessage()] == [
-        "mine does not take temperature: it is not sent"
-    ]
 
 
 def body_with(text, stop="stop", reasoning=0):
