@@ -39,16 +39,16 @@ BARS = {
 def make(n: int, name: str) -> Any:
     """A study of n items and 2.5 judgments an item, imported in bulk."""
     from deadpan.formats.study import Study
-    from deadpan.formats.study_items import PerceiveItem
+    from deadpan.formats.study_items import ReaderJudgmentItem
     from deadpan.records import Judgment, Turn
     from deadpan.studio.records.imports import import_judgments
     from deadpan.studio.records.studies import create_study
 
     items = [
-        PerceiveItem(f"i{at}", Turn("B", f"Lovely, number {at}."), (Turn("A", "It rains."),))
+        ReaderJudgmentItem(f"i{at}", Turn("B", f"Lovely, number {at}."), (Turn("A", "It rains."),))
         for at in range(n)
     ]
-    study = create_study(name, Study("perceive", name, raters_per_item=12), items, "bench")
+    study = create_study(name, Study("reader-judgment", name, raters_per_item=12), items, "bench")
     at = "2026-01-01T00:00:00+00:00"
     rows = [
         Judgment(

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from deadpan.drops import Tally
 from deadpan.errors import ConfigError, DataError
 from deadpan.formats.study import Study, item_type, read_items, read_study, settings_type, write_study
-from deadpan.formats.study_items import AnnotateItem, ChooseItem, PerceiveItem, QuizItem
+from deadpan.formats.study_items import AnnotateItem, PairwiseItem, QuizItem, ReaderJudgmentItem
 from deadpan.formats.study_settings import QuizSettings
 from deadpan.records import Turn
 from deadpan.storage import read_manifest
@@ -94,7 +94,10 @@ def test_the_same_study_is_written_as_the_same_bytes(tmp_path):
         ([ITEMS[0], ITEMS[1], ITEMS[0]], "item 3 has the id 'a' of item 1"),
         ([AnnotateItem("a", Turn("B", " \n"))], "item 'a' has no text"),
         ([AnnotateItem(" ", Turn("B", "x"))], "item 1 has no id"),
-        ([PerceiveItem("a", Turn("B", "x"))], "item 'a' is a PerceiveItem: the protocol annotate needs"),
+        (
+            [ReaderJudgmentItem("a", Turn("B", "x"))],
+            "item 'a' is a ReaderJudgmentItem: the protocol annotate needs",
+        ),
     ],
 )
 def test_items_that_cannot_be_asked_about_are_refused_and_nothing_is_written(tmp_path, bad, said):
@@ -198,17 +201,17 @@ def test_hidden_fields_are_not_among_those_shown():
     ("protocol", "settings", "said"),
     [
         ("quiz", {"sett": "public@0.2.0"}, "unknown setting 'sett': did you mean 'set'?"),
-        ("perceive", {"context": "some"}, 'settings: context needs one of "full", "none"'),
-        ("perceive", {"attention_every": "x"}, "attention_every needs a whole number"),
+        ("reader-judgment", {"context": "some"}, 'settings: context needs one of "full", "none"'),
+        ("reader-judgment", {"attention_every": "x"}, "attention_every needs a whole number"),
         ("annotate", {"threshold": 1.5}, "threshold needs 0 to 1, got 1.5"),
         ("annotate", {"rate": float("nan")}, "rate needs 0 to 1,000,000,000, got nan"),
         ("annotate", {"abandon_minutes": 1e12}, "abandon_minutes needs 0 to"),
         ("annotate", {"completion_url": "https://[x"}, "completion_url needs an address"),
         ("annotate", {"screenout_url": "javascript:alert(1)"}, "screenout_url needs an address"),
         ("quiz", {"agreement_threshold": 2}, "agreement_threshold needs 0 to 1"),
-        ("tell", {"hours": 1e9}, "hours needs 0 to 87,600"),
-        ("tell", {"words": -1}, "words needs 0 to"),
-        ("choose", {"context": "full"}, "unknown setting 'context'"),
+        ("author-survey", {"hours": 1e9}, "hours needs 0 to 87,600"),
+        ("author-survey", {"words": -1}, "words needs 0 to"),
+        ("pairwise", {"context": "full"}, "unknown setting 'context'"),
     ],
 )
 def test_settings_are_typed_by_protocol(tmp_path, protocol, settings, said):
@@ -223,11 +226,11 @@ def test_a_protocol_of_another_package_brings_its_types(monkeypatch):
     target = ("rank", f"{__name__}:RankProtocol", "another-package")
     monkeypatch.setattr(registry, "_entry_points", lambda group: iter([target]))
     monkeypatch.setitem(sys.modules, __name__, SimpleNamespace(RankProtocol=RankProtocol))
-    assert (item_type("rank"), settings_type("rank")) == (ChooseItem, QuizSettings)
+    assert (item_type("rank"), settings_type("rank")) == (PairwiseItem, QuizSettings)
     with pytest.raises(ConfigError, match="unknown protocol 'rnak': did you mean 'rank'"):
         item_type("rnak")
 
 
 class RankProtocol:
-    item_type = ChooseItem
+    item_type = PairwiseItem
     settings_type = QuizSettings

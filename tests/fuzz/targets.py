@@ -138,7 +138,7 @@ def _language(code: str, load: Any) -> Any:
 def study_items(path: Path) -> None:
     from deadpan.formats.study import read_items
 
-    for protocol in ("perceive", "quiz", "annotate"):
+    for protocol in ("reader-judgment", "quiz", "annotate"):
         with contextlib.suppress(DeadpanError):
             read_items(path, protocol)
 
@@ -185,9 +185,7 @@ _DIALOGUE = (
     "A: You are late again, the film has started.\nB: I could not find my keys at all.\n"
     "Sarcasm explanation: A pretends to admire it.\nA (sarcastic response): What a surprise that is.\n"
 )
-_STUDY = (
-    b'protocol = "perceive"\ntitle = "Is it?"\nlanguage = "en"\nraters_per_item = 3\nseed = 0\n[settings]\n'
-)
+_STUDY = b'protocol = "reader-judgment"\ntitle = "Is it?"\nlanguage = "en"\nraters_per_item = 3\nseed = 0\n[settings]\n'
 
 
 def _table(path: Path) -> None:

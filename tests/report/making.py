@@ -43,7 +43,7 @@ def outputs(folder: Path) -> Path:
         for item in range(10)
         for person in range(3)
     ]
-    write_export(folder / "export", judgments, [], config={"study": "pilot", "protocol": "perceive"})
+    write_export(folder / "export", judgments, [], config={"study": "pilot", "protocol": "reader-judgment"})
     items = open_set("public").items[:12]
     write_items(folder.parent / "items.jsonl", items)
     run_bench(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from deadpan.formats.export import Submission, write_export
 from deadpan.formats.study import Study, write_study
-from deadpan.formats.study_items import AuditItem, ChooseItem, PerceiveItem
+from deadpan.formats.study_items import AuditItem, PairwiseItem, ReaderJudgmentItem
 from deadpan.records import Judgment, Turn
 from deadpan.reproduce import reproduce
 
@@ -23,9 +23,10 @@ def answers(items, people, answer, question):
 
 def test_the_human_rows_of_sarc(tmp_path):
     items = [
-        ChooseItem(id=f"i{n}", response=Turn("", "post"), options=("a", "b"), answer=n % 2) for n in range(20)
+        PairwiseItem(id=f"i{n}", response=Turn("", "post"), options=("a", "b"), answer=n % 2)
+        for n in range(20)
     ]
-    write_study(tmp_path / "people/pairs-pol/study", Study("choose", "Which"), items, command="test")
+    write_study(tmp_path / "people/pairs-pol/study", Study("pairwise", "Which"), items, command="test")
     # Of five people one is wrong on every item: 80 % on average, and the majority is always right.
     given = answers(items, 5, lambda item, n, who: str(1 + (item.answer ^ (who == n % 5))), "choice")
     write_export(tmp_path / "people/pairs-pol/export", given, [])
@@ -63,12 +64,17 @@ def test_table_5_of_isarcasm_from_a_study(tmp_path, data):
     items, perceived = [], {}
     for (intended, seen), n in counts.items():
         for number in range(n):
-            item = PerceiveItem(id=f"{intended}{seen}{number}", response=Turn("", "t"), label=intended)
+            item = ReaderJudgmentItem(id=f"{intended}{seen}{number}", response=Turn("", "t"), label=intended)
             items.append(item)
             perceived[item.id] = "sarcastic" if seen else "not sarcastic"
-    write_study(tmp_path / "people/perceive/study", Study("perceive", "Sarcastic?"), items, command="test")
+    write_study(
+        tmp_path / "people/reader-judgment/study",
+        Study("reader-judgment", "Sarcastic?"),
+        items,
+        command="test",
+    )
     write_export(
-        tmp_path / "people/perceive/export",
+        tmp_path / "people/reader-judgment/export",
         answers(items, 3, lambda item, n, who: perceived[item.id], "sarcastic"),
         [],
     )
@@ -91,7 +97,7 @@ def test_age_and_gender_from_a_survey(tmp_path, data):
         )
         for n in range(20)
     ]
-    write_export(tmp_path / "people/tell/export", [], [], rows)
+    write_export(tmp_path / "people/author-survey/export", [], [], rows)
     found = cells(
         reproduce("isarcasm", tmp_path / "o", data_dir=data, people=tmp_path / "people", only=["figure-2"])
     )

@@ -39,7 +39,7 @@ def test_table_2_in_one_call_and_every_cell_has_a_verdict(table_2):
     assert found["table-2/sentence-embedding/pol-bal"].verdict.word == "needs weights"
     human = found["table-2/human-average/pol-bal"].verdict
     assert human.word == "needs people"
-    assert "deadpan studio create choose" in human.why
+    assert "deadpan studio create pairwise" in human.why
     assert all(cell.verdict.why or cell.verdict.word == "reproduced" for cell in found.values())
 
 

@@ -42,10 +42,10 @@ def program(tmp_path_factory) -> Program:
 @pytest.fixture(scope="module")
 def told(program: Program) -> str:
     """A survey that two authors filled in, released with its texts."""
-    (program.folder / "tell.toml").write_text(
-        'protocol = "tell"\ntitle = "Your own posts"\n[settings]\nminutes = 0.0\n', encoding="utf-8"
+    (program.folder / "survey.toml").write_text(
+        'protocol = "author-survey"\ntitle = "Your own posts"\n[settings]\nminutes = 0.0\n', encoding="utf-8"
     )
-    program("studio", "create", "tell", "--name", "told", "--config", "tell.toml")
+    program("studio", "create", "author-survey", "--name", "told", "--config", "survey.toml")
     link = program.json("studio", "invite", "told", "--role", "participant", "--uses", "2")["link"]
     with served_studio(program) as site:
         for who in ("ann", "bob"):
@@ -63,7 +63,7 @@ def test_a_survey_is_a_corpus(program, told):
 
 def test_a_linguist_and_other_people_judge_what_authors_told(program, told):
     program("studio", "create", "categorise", told, "--name", "kinds", "--raters", "1")
-    program("studio", "create", "perceive", told, "--name", "seen", "--raters", "2")
+    program("studio", "create", "reader-judgment", told, "--name", "seen", "--raters", "2")
     links = {name: program.json("studio", "invite", name, "--role", "participant", "--uses", "2")["link"]
              for name in ("kinds", "seen")}  # fmt: skip
     with served_studio(program) as site:

@@ -191,7 +191,7 @@ def items():
 @pytest.fixture
 def judged(site):
     """A study of four items and two people, with one disagreement."""
-    study = site.make("perceive", numbered(4), raters_per_item=2)
+    study = site.make("reader-judgment", numbered(4), raters_per_item=2)
     for at in range(2):
         client = site.person(study)
         site.answer_all(

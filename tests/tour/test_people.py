@@ -53,7 +53,7 @@ def test_the_stop_shows_a_study_from_items_to_release(tmp_path):
 
 def test_the_raters_err_as_often_as_they_should_and_on_the_same_items_every_time():
     examples = read_dataset("starter-en").examples
-    items = PROTOCOLS.load("perceive")().items_from(examples, sample=ITEMS, seed=0)
+    items = PROTOCOLS.load("reader-judgment")().items_from(examples, sample=ITEMS, seed=0)
     assert _made_up(items, 0) == _made_up(items, 0) != _made_up(items, 1)
     truth = {item.id: item.hidden_fields()["label"] for item in items}
     for rater, wrong in RATERS.items():

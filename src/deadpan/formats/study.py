@@ -14,18 +14,18 @@ from deadpan.formats.study_items import (
     AnnotateItem,
     AuditItem,
     CategoriseItem,
-    ChooseItem,
-    PerceiveItem,
+    PairwiseItem,
     QuizItem,
+    ReaderJudgmentItem,
     StudyItem,
 )
 from deadpan.formats.study_settings import (
     AnnotateSettings,
     AuditSettings,
-    PerceiveSettings,
+    AuthorSurveySettings,
     QuizSettings,
+    ReaderJudgmentSettings,
     StudySettings,
-    TellSettings,
 )
 from deadpan.registry import Registry, unknown
 from deadpan.storage import read_records, write_config, write_manifest, write_records
@@ -38,11 +38,11 @@ PROTOCOL_PLUGINS = "deadpan.protocols"
 
 _TYPES: dict[str, tuple[type[StudyItem], type[StudySettings]]] = {
     "annotate": (AnnotateItem, AnnotateSettings),
-    "tell": (StudyItem, TellSettings),
+    "author-survey": (StudyItem, AuthorSurveySettings),
     "categorise": (CategoriseItem, StudySettings),
-    "perceive": (PerceiveItem, PerceiveSettings),
+    "reader-judgment": (ReaderJudgmentItem, ReaderJudgmentSettings),
     "audit": (AuditItem, AuditSettings),
-    "choose": (ChooseItem, StudySettings),
+    "pairwise": (PairwiseItem, StudySettings),
     "quiz": (QuizItem, QuizSettings),
 }
 

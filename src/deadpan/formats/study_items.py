@@ -88,7 +88,7 @@ class CategoriseItem(StudyItem):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PerceiveItem(StudyItem):
+class ReaderJudgmentItem(StudyItem):
     """A text, with the label its author gave it."""
 
     label: bool | None = hidden(None)
@@ -119,7 +119,7 @@ class AuditItem(StudyItem):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChooseItem(StudyItem):
+class PairwiseItem(StudyItem):
     """Two responses to one context: `answer` is the place of the sarcastic one, 0 or 1."""
 
     options: tuple[str, ...]

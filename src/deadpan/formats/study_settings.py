@@ -79,7 +79,7 @@ class AnnotateSettings(StudySettings):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PerceiveSettings(StudySettings):
+class ReaderJudgmentSettings(StudySettings):
     """`context` "none" shows the response only."""
 
     context: Literal["full", "none"] = "full"
@@ -107,7 +107,7 @@ class QuizSettings(StudySettings):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TellSettings(StudySettings):
+class AuthorSurveySettings(StudySettings):
     """Rules of the survey (iSarcasm's), and what a crowdsourcing platform needs."""
 
     hours: float = 48

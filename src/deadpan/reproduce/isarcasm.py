@@ -50,8 +50,8 @@ MADE_OF = {
 }
 METHODS = {"marker": "distant supervision", "perceived": "manual annotation"}
 TAGS = re.compile(r"#(?:sarcasm|sarcastic)\b", re.IGNORECASE)
-SURVEY = "deadpan studio create tell --name NAME, which asks age and gender"
-PERCEIVE = "deadpan studio create perceive isarcasm --name NAME, three people per tweet"
+SURVEY = "deadpan studio create author-survey --name NAME, which asks age and gender"
+PERCEIVE = "deadpan studio create reader-judgment isarcasm --name NAME, three people per tweet"
 
 
 def jobs(options: ReproductionOptions) -> list[Job]:
@@ -166,7 +166,7 @@ def _contributors() -> Job:
     ids = cells_of("figure-2", ["female", "younger than 35"], ["%"])
 
     def work(workshop: Workshop) -> dict[str, Measured]:
-        people = [submission.answers for submission in open_survey(workshop, "tell", SURVEY)]
+        people = [submission.answers for submission in open_survey(workshop, "author-survey", SURVEY)]
         genders = [str(answers["gender"]) for answers in people if answers.get("gender")]
         ages = [int(answers["age"]) for answers in people if answers.get("age")]
         how, reason = f"{len(people):,} participants", "other participants"
@@ -188,7 +188,7 @@ def _perceived() -> Job:
     people = cells_of("table-7", ["Manual Labelling"], SCORES)
 
     def work(workshop: Workshop) -> dict[str, Measured]:
-        study = open_people(workshop, "perceive", "sarcastic", PERCEIVE)
+        study = open_people(workshop, "reader-judgment", "sarcastic", PERCEIVE)
         table = against_authors(study)
         how, reason = f"{table.n:,} tweets, {len(study.ratings.raters):,} people", "other people"
         cells = [table.confusion[1][1], table.confusion[1][0], table.confusion[0][1], table.confusion[0][0]]

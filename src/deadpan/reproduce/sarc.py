@@ -246,7 +246,7 @@ def _people(column: str, name: str, row: str) -> Job:
     def work(workshop: Workshop) -> dict[str, Measured]:
         command = (
             f"deadpan corpus pairs CORPUS --subset {subset} --out STUDY, then "
-            "deadpan studio create choose STUDY --name NAME"
+            "deadpan studio create pairwise STUDY --name NAME"
         )
         study = open_people(workshop, name, "choice", command)
         how = f"{len(study.items):,} pairs, {len(study.ratings.raters):,} people"

@@ -50,8 +50,8 @@ def _show(guide: Guide, home: Path) -> None:
 
     guide.step("a study and its answers")
     examples = read_dataset("starter-en").examples
-    items = PROTOCOLS.load("perceive")().items_from(examples, sample=ITEMS, seed=guide.seed)
-    study = create_study("tour", Study("perceive", "Is the answer sarcastic?"), items, "tour")
+    items = PROTOCOLS.load("reader-judgment")().items_from(examples, sample=ITEMS, seed=guide.seed)
+    study = create_study("tour", Study("reader-judgment", "Is the answer sarcastic?"), items, "tour")
     judgments = _made_up(items, guide.seed)
     import_judgments(study, judgments, "tour")
     guide.step("agreement")
@@ -107,7 +107,7 @@ def _consensus(guide: Guide, judgments: Sequence[Judgment], items: Sequence[Stud
         f"A study in miniature, with five made-up raters whose errors are known: from their answers alone, "
         f"{right} of {ITEMS} labels are recovered (the weakest rater has {single} right)"
         f"{', and the raters are ranked in the right order' if ranked else ''}.",
-        "deadpan studio create perceive starter-en --name first && deadpan studio serve",
+        "deadpan studio create reader-judgment starter-en --name first && deadpan studio serve",
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 
 @pytest.fixture
 def study(site, items):
-    return site.make("perceive", items(3), raters_per_item=1)
+    return site.make("reader-judgment", items(3), raters_per_item=1)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from deadpan.formats.study import Study, write_study
-from deadpan.formats.study_items import AuditItem, PerceiveItem
+from deadpan.formats.study_items import AuditItem, ReaderJudgmentItem
 from deadpan.records import Turn
 
 
@@ -20,7 +20,7 @@ def test_create_invite_status_export(deadpan, home, site, tmp_path):
     made = deadpan(
         "studio",
         "create",
-        "perceive",
+        "reader-judgment",
         "--name",
         "first",
         "starter-en",
@@ -33,7 +33,7 @@ def test_create_invite_status_export(deadpan, home, site, tmp_path):
     assert made.status == 0, made.err
     assert made.json == {
         "study": "first",
-        "protocol": "perceive",
+        "protocol": "reader-judgment",
         "items": 5,
         "raters_per_item": 3,
         "qualification": 0,
@@ -56,7 +56,7 @@ def test_create_invite_status_export(deadpan, home, site, tmp_path):
 
 @pytest.mark.parametrize(
     ("protocol", "source", "n"),
-    [("choose", "starter-en", 4), ("annotate", "starter-ko", 4), ("audit", "starter-en", 8)],
+    [("pairwise", "starter-en", 4), ("annotate", "starter-ko", 4), ("audit", "starter-en", 8)],
 )
 def test_items_come_from_a_corpus(deadpan, home, protocol, source, n):
     made = deadpan(
@@ -81,16 +81,16 @@ def test_a_study_folder_brings_its_own_settings(deadpan, home, tmp_path):
     write_study(tmp_path / "s", Study("audit", "Mine", raters_per_item=2, settings={"rate": 10}), [item])
     made = deadpan("studio", "create", "audit", "--name", "a", tmp_path / "s", "--home", home, "--json")
     assert made.json["raters_per_item"] == 2
-    assert deadpan("studio", "create", "choose", "--name", "b", tmp_path / "s", "--home", home).status == 2
+    assert deadpan("studio", "create", "pairwise", "--name", "b", tmp_path / "s", "--home", home).status == 2
 
 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["create", "percieve", "--name", "a"], "did you mean 'perceive'"),
-        (["create", "perceive", "--name", "a"], "needs items"),
-        (["create", "perceive", "--name", "../a", "starter-en"], "part of an address"),
-        (["create", "perceive", "--name", "a", "nowhere.jsonl"], "no such file"),
+        (["create", "reader-judgement", "--name", "a"], "did you mean 'reader-judgment'"),
+        (["create", "reader-judgment", "--name", "a"], "needs items"),
+        (["create", "reader-judgment", "--name", "../a", "starter-en"], "part of an address"),
+        (["create", "reader-judgment", "--name", "a", "nowhere.jsonl"], "no such file"),
         (["status", "nowhere"], "there is none yet"),
         (["import", "nowhere", "x.jsonl"], "there is none yet"),
         (["restore", "nowhere.gz"], "no such file"),
@@ -103,8 +103,8 @@ def test_mistakes_are_one_line_that_says_the_cure(deadpan, home, words, says):
 
 def test_an_unknown_setting_names_the_nearest(deadpan, home, tmp_path):
     config = tmp_path / "study.toml"
-    config.write_text('protocol = "tell"\ntitle = "T"\n[settings]\nhuors = 3\n', "utf-8")
-    ran = deadpan("studio", "create", "tell", "--name", "t", "--config", config, "--home", home)
+    config.write_text('protocol = "author-survey"\ntitle = "T"\n[settings]\nhuors = 3\n', "utf-8")
+    ran = deadpan("studio", "create", "author-survey", "--name", "t", "--config", config, "--home", home)
     assert ran.status == 2 and "did you mean 'hours'" in ran.err
 
 
@@ -112,7 +112,7 @@ def test_a_study_is_never_overwritten(deadpan, home):
     words = (
         "studio",
         "create",
-        "perceive",
+        "reader-judgment",
         "--name",
         "a",
         "starter-en",
@@ -128,18 +128,18 @@ def test_a_study_is_never_overwritten(deadpan, home):
 
 def test_a_folder_edited_in_mid_run_changes_nothing(deadpan, home, tmp_path):
     """The studio holds its own copy: what people were asked stays what they were asked."""
-    item = PerceiveItem("a", Turn("", "Fine."), label=True)
-    write_study(tmp_path / "s", Study("perceive", "Mine"), [item])
+    item = ReaderJudgmentItem("a", Turn("", "Fine."), label=True)
+    write_study(tmp_path / "s", Study("reader-judgment", "Mine"), [item])
     words = (tmp_path / "s", "--home", home)
-    assert deadpan("studio", "create", "perceive", "--name", "a", *words).status == 0
+    assert deadpan("studio", "create", "reader-judgment", "--name", "a", *words).status == 0
     (tmp_path / "s" / "items.jsonl").write_text("", "utf-8")
     assert "0 of 3" in deadpan("studio", "status", "a", "--home", home).out
-    edited = deadpan("studio", "create", "perceive", "--name", "b", *words)
+    edited = deadpan("studio", "create", "reader-judgment", "--name", "b", *words)
     assert edited.status == 2 and "not as manifest.json says" in edited.err
 
 
 def test_labels_made_elsewhere(deadpan, home, tmp_path):
-    deadpan("studio", "create", "perceive", "--name", "a", "starter-en", "--sample", 2, "--home", home)
+    deadpan("studio", "create", "reader-judgment", "--name", "a", "starter-en", "--sample", 2, "--home", home)
     out = tmp_path / "ls.json"
     assert deadpan("studio", "export", "a", "--out", out, "--label-studio", "--home", home).status == 0
     tasks = json.loads(out.read_text("utf-8"))
@@ -165,7 +165,7 @@ def test_labels_made_elsewhere(deadpan, home, tmp_path):
 )
 def test_old_spellings_work_and_name_the_new_one(deadpan, home, old, new):
     made = deadpan(
-        "studio", "create", "perceive", "--name", "a", *old, "--limit", 3, "--home", home, "--json"
+        "studio", "create", "reader-judgment", "--name", "a", *old, "--limit", 3, "--home", home, "--json"
     )
     assert made.status == 0 and made.json["items"] == 3
     assert made.err.strip().splitlines() == [f"deadpan: {new}; the old spelling will be removed"]
@@ -190,7 +190,14 @@ def test_a_quiz_is_made_from_a_set_by_its_name(deadpan, home):
 
 def test_tables_fit_eighty_columns(deadpan, home):
     deadpan(
-        "studio", "create", "perceive", "starter-en", "--name", "a-study-with-a-long-name", "--home", home
+        "studio",
+        "create",
+        "reader-judgment",
+        "starter-en",
+        "--name",
+        "a-study-with-a-long-name",
+        "--home",
+        home,
     )
     for command in (
         ("status",),

@@ -6,23 +6,26 @@ import json
 
 import pytest
 
-from deadpan.formats.study_items import PerceiveItem
+from deadpan.formats.study_items import ReaderJudgmentItem
 from deadpan.records import Turn
 from deadpan.validation import encode
 
-FINE = PerceiveItem("a", Turn("", "Lovely."))
+FINE = ReaderJudgmentItem("a", Turn("", "Lovely."))
 
 
-def lines(*items: PerceiveItem) -> str:
+def lines(*items: ReaderJudgmentItem) -> str:
     return "".join(json.dumps(encode(item)) + "\n" for item in items)
 
 
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (lines(FINE, PerceiveItem("b", Turn("", "  \n"))), "'b' has no text"),
-        (lines(FINE, PerceiveItem("a", Turn("", "Again."))), "has the id 'a' of item 1: ids must differ"),
-        (lines(PerceiveItem("  ", Turn("", "Lovely."))), "item 1 has no id"),
+        (lines(FINE, ReaderJudgmentItem("b", Turn("", "  \n"))), "'b' has no text"),
+        (
+            lines(FINE, ReaderJudgmentItem("a", Turn("", "Again."))),
+            "has the id 'a' of item 1: ids must differ",
+        ),
+        (lines(ReaderJudgmentItem("  ", Turn("", "Lovely."))), "item 1 has no id"),
         (lines(FINE)[:-20], "items.jsonl"),
         ("", "items.jsonl"),
     ],
@@ -33,13 +36,13 @@ def test_items_that_cannot_be_asked_about_are_named_and_nothing_is_made(deadpan,
 
     path = tmp_path / "items.jsonl"
     path.write_text(text, "utf-8")
-    ran = deadpan("studio", "create", "perceive", "--name", "s", path, "--home", site.home)
+    ran = deadpan("studio", "create", "reader-judgment", "--name", "s", path, "--home", site.home)
     assert ran.status == 2 and says in ran.err and len(ran.err.strip().splitlines()) == 1, ran.err
     assert not StoredStudy.objects.exists() and not StoredItem.objects.exists()
 
 
 def test_a_backup_to_a_place_that_cannot_be_written_leaves_nothing_half(deadpan, site, items, tmp_path):
-    site.make("perceive", items(2))
+    site.make("reader-judgment", items(2))
     (tmp_path / "file").write_text("in the way", "utf-8")
     ran = deadpan("studio", "backup", "--out", tmp_path / "file" / "b.gz", "--home", site.home)
     assert ran.status == 2 and len(ran.err.strip().splitlines()) == 1, ran.err

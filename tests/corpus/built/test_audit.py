@@ -29,7 +29,7 @@ def test_the_audit_shows_texts_with_their_marker(tmp_path: Path, built: Path) ->
 def test_pairs_ask_which_of_two(tmp_path: Path, built: Path) -> None:
     count = write_pairs(built, tmp_path / "pairs", count=8).items
     study, items = read_study(tmp_path / "pairs")
-    assert (study.protocol, study.raters_per_item) == ("choose", 5)
+    assert (study.protocol, study.raters_per_item) == ("pairwise", 5)
     assert count == len(items) > 3
     entries = BuiltCorpus(built).texts("main", (id for item in items for id in item.ids))
     for item in items:

@@ -14,7 +14,7 @@ def answered(folder, *, agree: bool):
         for item in range(12)
         for person in range(3)
     ]  # fmt: skip
-    write_export(folder, judgments, [], config={"study": "pilot", "protocol": "perceive"})
+    write_export(folder, judgments, [], config={"study": "pilot", "protocol": "reader-judgment"})
     return folder
 
 

@@ -9,7 +9,7 @@ import pytest
 
 @pytest.fixture
 def study(site, items):
-    return site.make("perceive", items(2), raters_per_item=5, settings={
+    return site.make("reader-judgment", items(2), raters_per_item=5, settings={
         "completion_code": "C0DE", "completion_url": "https://platform.example/done?id={PROLIFIC_PID}",
         "screenout_url": "https://platform.example/out", "match": {"gender": "female"},
     })  # fmt: skip
@@ -107,7 +107,7 @@ def test_who_comes_when_the_study_is_full_is_sent_back_too(site, study):
 def test_people_agree_to_a_text_they_can_read(site, items):
     from deadpan.studio.models import Identity
 
-    study = site.make("perceive", items(1), language="en")
+    study = site.make("reader-judgment", items(1), language="en")
     client = site.person(study, consent=False)
     client.post("/language", {"language": "ko", "next": "/"})
     assert "언제든지 그만둘 수 있습니다" in client.get("/s/s/consent").content.decode()
@@ -116,7 +116,7 @@ def test_people_agree_to_a_text_they_can_read(site, items):
 
 
 def test_a_guest_whose_session_ended_is_shown_their_own_link(site, items):
-    study = site.make("perceive", items(1))
+    study = site.make("reader-judgment", items(1))
     for role, has in (("participant", True), ("annotator", False)):
         client = site.person(study, role=role)
         page = client.get(site.open_item(client, study)).content.decode()
@@ -124,7 +124,7 @@ def test_a_guest_whose_session_ended_is_shown_their_own_link(site, items):
 
 
 def test_a_guest_is_called_by_the_pseudonym_that_exports_have(site, items):
-    study = site.make("perceive", items(1))
+    study = site.make("reader-judgment", items(1))
     client = site.person(study, role="participant")
     page = site.owner().get("/s/s/dashboard").content.decode()
     assert f"guest {site.member(client).pseudonym}" in page and client.get("/").status_code == 200

@@ -9,7 +9,7 @@ import pytest
 
 from deadpan.formats.export import read_export
 from deadpan.formats.study import Study, write_study
-from deadpan.formats.study_items import PerceiveItem
+from deadpan.formats.study_items import ReaderJudgmentItem
 from deadpan.records import Judgment, Turn
 from deadpan.storage import write_records
 from studio.crowd import Server, postgres
@@ -44,14 +44,14 @@ def exported(server: Server, out) -> list[tuple[str, ...]]:
 
 
 def test_a_backup_goes_from_postgresql_to_sqlite_and_back(address, tmp_path):
-    study = [PerceiveItem(f"i{at}", Turn("", f"Lovely, {at}.")) for at in range(3)]
-    write_study(tmp_path / "study", Study("perceive", "Both ways"), study)
+    study = [ReaderJudgmentItem(f"i{at}", Turn("", f"Lovely, {at}.")) for at in range(3)]
+    write_study(tmp_path / "study", Study("reader-judgment", "Both ways"), study)
     write_records(tmp_path / "one.jsonl", answers("one"), Judgment)
     write_records(tmp_path / "two.jsonl", answers("two"), Judgment)
     first = Server(tmp_path / "first", address)
     lite = Server(tmp_path / "lite", "")
     second = Server(tmp_path / "second", address.replace("/postgres", "/second"))
-    first.command("create", "perceive", "--name", "s", str(tmp_path / "study"))
+    first.command("create", "reader-judgment", "--name", "s", str(tmp_path / "study"))
     first.command("import", "s", str(tmp_path / "one.jsonl"))
     before = exported(first, tmp_path / "out-first")
     assert len(before) == 3

@@ -23,7 +23,7 @@ POSTED = ["/s/s/item/1/save", "/s/s/undo", "/s/s/invite", "/s/s/decide", "/s/s/c
 
 @pytest.fixture
 def study(site, items):
-    return site.make("perceive", items(3), raters_per_item=2)
+    return site.make("reader-judgment", items(3), raters_per_item=2)
 
 
 @pytest.mark.parametrize("address", PRIVATE)
@@ -66,7 +66,7 @@ def test_tokens_are_not_stored(site, study):
 
 @pytest.mark.parametrize("address", PRIVATE[1:])
 def test_a_stranger_to_the_study_finds_nothing(site, items, study, address):
-    other = site.make("perceive", items(2), name="other")
+    other = site.make("reader-judgment", items(2), name="other")
     client = site.person(other)
     assert client.get(address).status_code == 404
 
@@ -136,10 +136,10 @@ def test_imported_items_cannot_become_markup(site):
         assert "<script>alert" not in text and "<img src=x" not in text
 
 
-@pytest.mark.parametrize("protocol", ["categorise", "perceive", "audit", "choose", "quiz"])
+@pytest.mark.parametrize("protocol", ["categorise", "reader-judgment", "audit", "pairwise", "quiz"])
 def test_no_part_of_an_item_can_become_markup(site, protocol):
     """Whatever a protocol shows of an item, on its own page and to who decides between answers."""
-    n = {"choose": 2, "quiz": 6}.get(protocol, 0)
+    n = {"pairwise": 2, "quiz": 6}.get(protocol, 0)
     kind = item_type(protocol)
     values = dict.fromkeys(
         ("explanation", "rephrase", "original", "subreddit", "question", "category"), ATTACK
@@ -147,7 +147,10 @@ def test_no_part_of_an_item_can_become_markup(site, protocol):
     known = {name: value for name, value in values.items() if name in kind.__dataclass_fields__}
     item = kind("a", Turn(ATTACK, ATTACK), (Turn(ATTACK, ATTACK),), **known)
     study = site.make(
-        protocol, [item], raters_per_item=2, settings={"context": "full"} if protocol == "perceive" else {}
+        protocol,
+        [item],
+        raters_per_item=2,
+        settings={"context": "full"} if protocol == "reader-judgment" else {},
     )
     from deadpan.studio.records.studies import protocol_of, settings_of
 
@@ -170,7 +173,7 @@ def test_no_part_of_an_item_can_become_markup(site, protocol):
 
 
 def test_survey_fields_cannot_become_markup(site):
-    study = site.make("tell", settings={"minutes": 0.0, "crowd": True})
+    study = site.make("author-survey", settings={"minutes": 0.0, "crowd": True})
     client = site.person(study, role="participant")
     form = dict.fromkeys(
         (
@@ -267,7 +270,7 @@ def test_codes_cannot_be_guessed_either(site):
 @pytest.mark.parametrize("name", ["../x", "a/b", "..", "A", "x" * 60, "", "a\x00b", "study.toml"])
 def test_a_study_cannot_be_named_like_a_path(site, items, name):
     with pytest.raises(ConfigError, match="part of an address"):
-        site.make("perceive", items(2), name=name)
+        site.make("reader-judgment", items(2), name=name)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ GOOD = "correct horse battery"
 
 @pytest.fixture
 def study(site, items):
-    return site.make("perceive", items(2))
+    return site.make("reader-judgment", items(2))
 
 
 def test_a_name_is_limited_over_all_addresses(site, study):

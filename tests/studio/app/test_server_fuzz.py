@@ -14,7 +14,7 @@ ODD = [
     "", "x", "-1", "0", "1", "²", "٣", "9" * 400, "1e999", "NaN", "\x00", "a\x00b", "\ud800", "%00", "é" * 300,
     "https://[x", "//evil.example", "/\\evil", "javascript:alert(1)", "foo", "../../etc/passwd", "'; DROP TABLE x;--",
     "<script>", "{}", "[]", "null", "true", "\n\r\t", "한국어", "🙃" * 50, "a=b,c", "=1+1", "owner", "annotator", "ko",
-    "sarcastic", "not sarcastic", "admit", "yes", "csv", "1,2,3", "text", "perceive", "tell", "gated", "closed", "open",
+    "sarcastic", "not sarcastic", "admit", "yes", "csv", "1,2,3", "text", "reader-judgment", "author-survey", "gated", "closed", "open",
 ]  # fmt: skip
 BODIES = [
     "", "[", "{", "null", "1", '"x"', "[]", "{}", "[" * 5000, '{"a":' * 2000, '{"answers": {"sarcastic": "\\ud800"}, "key": "k"}',
@@ -55,8 +55,8 @@ class Crowd:
     def __init__(self, site, items) -> None:
         from deadpan.studio.models import Person
 
-        self.study = site.make("perceive", items(8), raters_per_item=2)
-        self.survey = site.make("tell", name="t")
+        self.study = site.make("reader-judgment", items(8), raters_per_item=2)
+        self.survey = site.make("author-survey", name="t")
         people = [site.person(self.study) for _ in range(2)]
         for at, client in enumerate(people):
             for _ in range(3):

@@ -26,7 +26,7 @@ from studio.browsing import Studio, answer, check
 
 pytestmark = pytest.mark.slow
 LANGUAGES = ("en", "ko")
-PROTOCOLS = ("annotate", "categorise", "perceive", "audit", "choose", "quiz")
+PROTOCOLS = ("annotate", "categorise", "reader-judgment", "audit", "pairwise", "quiz")
 WORDS = {"en": ("alpha", "beta", "gamma", "delta"), "ko": ("가을", "나무", "다리", "라면")}
 
 
@@ -55,7 +55,7 @@ def leader(studio, browser):  # noqa: F811
 def upload(folder, protocol: str, language: str):
     """A file as a study leader has it: a table where the protocol's items fit in one, else a study folder."""
     made = items(protocol, language)
-    if protocol in ("perceive", "audit"):
+    if protocol in ("reader-judgment", "audit"):
         path = folder / f"{protocol}.csv"
         with path.open("w", encoding="utf-8-sig", newline="") as file:
             table = csv.writer(file)
@@ -81,15 +81,15 @@ def upload(folder, protocol: str, language: str):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("protocol", [*PROTOCOLS, "tell"])
+@pytest.mark.parametrize("protocol", [*PROTOCOLS, "author-survey"])
 def test_a_study_from_upload_to_release(studio, leader, page_for, tmp_path, protocol, language):  # noqa: F811
     name, look = f"{protocol}-{language}", f"walk-{protocol}-{language}"
     begin(leader, studio, protocol, language, name, tmp_path, look)
     # Options stand in each person's own order: two who choose the first may tie, and a tie is not released.
-    for person, size in enumerate(list(SIZES)[: 1 if protocol == "choose" else None]):
+    for person, size in enumerate(list(SIZES)[: 1 if protocol == "pairwise" else None]):
         # Somebody with an account by keyboard, and a guest by thumb; one of them is looked at in each language.
-        role = "participant" if size == "phone" or protocol in ("quiz", "tell") else "annotator"
-        looked_at = protocol != "tell" and (language, size) in LOOKS
+        role = "participant" if size == "phone" or protocol in ("quiz", "author-survey") else "annotator"
+        looked_at = protocol != "author-survey" and (language, size) in LOOKS
         page = page_for(size, language)
         page.goto(studio.invite(name, role))
         look_at(page, looked_at, f"{look}-{size}-1-join")
@@ -103,13 +103,13 @@ def test_a_study_from_upload_to_release(studio, leader, page_for, tmp_path, prot
         page.wait_for_selector("#code")
         look_at(page, looked_at, f"{look}-{size}-3-guideline")
         page.click("a.main")
-        if protocol == "tell":
+        if protocol == "author-survey":
             hand_in(page, f"{look}{person}", WORDS[language])
         else:
             work(page, size, f"{look}-{size}")
             look_at(page, looked_at, f"{look}-{size}-6-done")
         assert page.complaints == []
-    if protocol != "tell":
+    if protocol != "author-survey":
         studio.run("export", name, "--out", str(tmp_path / "out"))
         assert {j.item_id for j in read_export(tmp_path / "out").judgments} == {
             item.id for item in items(protocol, language)
@@ -130,18 +130,18 @@ def begin(leader, studio, protocol, language, name, folder, look) -> None:
     leader.fill("[name=title]", f"{protocol} ({language})")
     leader.select_option("select[name=language]", language)
     leader.fill("[name=raters]", "2")
-    if protocol != "tell":
+    if protocol != "author-survey":
         leader.set_input_files("[name=file]", str(upload(folder, protocol, language)))
     check(leader, f"{look}-1-new")
     leader.click("main button.main")
-    if protocol != "tell":
+    if protocol != "author-survey":
         leader.wait_for_selector("[name=create]")
         check(leader, f"{look}-2-columns")
         leader.click("[name=create]")
     leader.wait_for_url(f"{studio.site}/s/{name}/dashboard")
     leader.goto(f"{studio.site}/s/{name}/settings")
     leader.fill("[name=guideline]", "## Read first\n\nTake your **time**.")
-    if protocol == "tell":
+    if protocol == "author-survey":
         leader.fill("[name=minutes]", "0")
     leader.click("main button.main")
     leader.wait_for_url(f"{studio.site}/s/{name}/dashboard")

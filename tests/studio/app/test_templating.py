@@ -29,7 +29,7 @@ def test_default_titles_are_in_the_readers_language(name):
 
 
 def test_a_default_title_on_the_page(site, items):
-    study = site.make("perceive", items(1), title="Is it sarcastic?")
+    study = site.make("reader-judgment", items(1), title="Is it sarcastic?")
     link, client = site.link(study), site.client()
     assert "<h1>Is it sarcastic?</h1>" in client.get(link).content.decode()
     client.post("/language", {"language": "ko", "next": "/"})
@@ -49,7 +49,7 @@ def name_on(page) -> str:
 
 
 def test_what_a_browser_keeps_is_kept_under_the_persons_own_name(site, items):
-    study = site.make("perceive", items(4), raters_per_item=2)
+    study = site.make("reader-judgment", items(4), raters_per_item=2)
     first = site.person(study, name="ann")
     item = first.get(site.open_item(first, study))
     kept = name_on(item)

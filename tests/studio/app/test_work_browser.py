@@ -34,7 +34,7 @@ def items(protocol: str, language: str) -> list[StudyItem]:
         "annotate": {"explanation": before},
         "categorise": {"explanation": before, "rephrase": before},
         "audit": {"label": True},
-        "choose": {"options": (response, before), "answer": 0},
+        "pairwise": {"options": (response, before), "answer": 0},
         "quiz": {
             "options": tuple(f"{before} {n}" for n in range(6)),
             "question": response,
@@ -43,7 +43,7 @@ def items(protocol: str, language: str) -> list[StudyItem]:
         },
     }.get(protocol, {})
     kind = item_type(protocol)
-    context = () if protocol == "choose" else (Turn("A", before), Turn("B", "…"), Turn("A", before))
+    context = () if protocol == "pairwise" else (Turn("A", before), Turn("B", "…"), Turn("A", before))
     return [kind(f"{protocol}-{at}", Turn("B", response), context, **extra) for at in range(3)]
 
 
@@ -65,12 +65,12 @@ def studio(tmp_path_factory, template):
         write_study(folder, study, items(protocol, language))
         found.run("create", protocol, "--name", name, str(folder))
     for language in ("en", "ko"):
-        config = tmp_path_factory.mktemp("tell") / "study.toml"
+        config = tmp_path_factory.mktemp("author-survey") / "study.toml"
         config.write_text(
-            f'protocol = "tell"\ntitle = "tell ({language})"\nlanguage = "{language}"\n[settings]\nminutes = 0.0\ncompletion_code = "DONE"\n',
+            f'protocol = "author-survey"\ntitle = "author-survey ({language})"\nlanguage = "{language}"\n[settings]\nminutes = 0.0\ncompletion_code = "DONE"\n',
             "utf-8",
         )
-        found.run("create", "tell", "--name", f"tell-{language}", "--config", str(config))
+        found.run("create", "author-survey", "--name", f"author-survey-{language}", "--config", str(config))
     with found.served():
         yield found
 
@@ -130,9 +130,9 @@ def test_axe_finds_what_is_wrong(browser):
 
 @pytest.mark.parametrize(("language", "size"), LOOKS)
 def test_the_survey_its_export_and_its_withdrawal(studio, page_for, tmp_path, language, size):
-    look = f"tell-{language}-{size}"
+    look = f"author-survey-{language}-{size}"
     page = page_for(size, language)
-    page.goto(studio.invite(f"tell-{language}", "participant"))
+    page.goto(studio.invite(f"author-survey-{language}", "participant"))
     page.click("main button.main")
     page.click("[name=agree]")
     page.wait_for_selector("#code")
@@ -162,14 +162,14 @@ def test_the_survey_its_export_and_its_withdrawal(studio, page_for, tmp_path, la
     page.click("main button.main")
     page.wait_for_selector("#completion")
     check(page, f"{look}-4-thanks")
-    assert handed_in(studio, f"tell-{language}", tmp_path / "before", look)
+    assert handed_in(studio, f"author-survey-{language}", tmp_path / "before", look)
     page.goto(f"{studio.site}/withdraw")
     check(page, f"{look}-5-withdraw")
     page.fill("#code", code)
     page.click("main button.main")
     page.wait_for_selector("[role=status]:not([hidden])")
     check(page, f"{look}-6-withdrawn")
-    assert not handed_in(studio, f"tell-{language}", tmp_path / "after", look)
+    assert not handed_in(studio, f"author-survey-{language}", tmp_path / "after", look)
     assert page.complaints == []
 
 
@@ -323,7 +323,7 @@ def test_the_owners_pages(studio, page_for):
     with page.expect_navigation():
         page.click("main button.main")
     check(page, "owner-2-home")
-    for study in ("annotate-ko", "perceive-en", "quiz-en", "tell-en"):
+    for study in ("annotate-ko", "reader-judgment-en", "quiz-en", "author-survey-en"):
         page.goto(f"{studio.site}/s/{study}/dashboard")
         page.wait_for_selector("#live")
         check_sizes(page, f"owner-3-{study}")

@@ -39,7 +39,7 @@ def filled(who: str = "ann", **change) -> dict[str, str]:
 
 @pytest.fixture
 def study(site):
-    return site.make("tell", settings={"minutes": 0.0, "completion_code": "DONE-77", "crowd": True})
+    return site.make("author-survey", settings={"minutes": 0.0, "completion_code": "DONE-77", "crowd": True})
 
 
 def hand_in(site, study, who: str = "ann", **change):
@@ -120,7 +120,7 @@ def test_the_time_of_a_post_is_the_participants_own(site, study):
 
 
 def test_messages_have_the_numbers_of_the_study(site):
-    study = site.make("tell", settings={"minutes": 0.0, "words": 12, "hours": 24, "crowd": True})
+    study = site.make("author-survey", settings={"minutes": 0.0, "words": 12, "hours": 24, "crowd": True})
     client, _, page = hand_in(site, study)
     assert "fewer than 12 words" in page.content.decode()
     assert "older than 24 hours" in client.get("/s/s/guideline").content.decode()
@@ -138,7 +138,7 @@ def test_a_survey_that_is_not_open_says_so(site, study, stage):
 
 
 def test_who_does_not_match_cannot_hand_in(site):
-    study = site.make("tell", settings={"minutes": 0.0, "match": {"gender": "female"}})
+    study = site.make("author-survey", settings={"minutes": 0.0, "match": {"gender": "female"}})
     client = site.person(study, role="participant", consent=False)
     client.post("/s/s/consent", {"agree": "yes", "gender": "male"})
     assert client.post("/s/s/survey", filled()).url == "/s/s/" and not study.submissions.exists()
@@ -172,7 +172,7 @@ def test_who_one_is_is_chosen_from_lists(site, study):
 
 
 def test_what_cannot_be_used_is_counted_with_its_reason(site, tmp_path):
-    study = site.make("tell", settings={"completion_code": "DONE-77", "crowd": True})
+    study = site.make("author-survey", settings={"completion_code": "DONE-77", "crowd": True})
     client, _, _ = hand_in(site, study, followers="50000")
     page = client.get("/s/s/thanks").content.decode()
     assert "cannot be used" in page and "DONE-77" not in page
@@ -212,7 +212,7 @@ def test_withdrawal_erases_and_leaves_a_tombstone(site, study, tmp_path):
 
 
 def test_an_annotator_who_withdraws_is_left_out_and_their_items_go_back(site, items, tmp_path):
-    study = site.make("perceive", items(3), raters_per_item=1)
+    study = site.make("reader-judgment", items(3), raters_per_item=1)
     client = site.person(study)
     code = re.search(r'id="code">([A-Z0-9-]+)<', client.get("/s/s/guideline").content.decode())[1]
     site.answer_all(client, study, lambda item: {"sarcastic": "sarcastic"})

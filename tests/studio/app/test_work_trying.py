@@ -60,7 +60,7 @@ def test_only_an_open_study_that_allows_it(site):
     study.save()
     assert site.client().get("/try/s").status_code == 404
     site.make("quiz", [scene(0)], name="closed")
-    site.make("perceive", [scene(0)], name="other")
+    site.make("reader-judgment", [scene(0)], name="other")
     assert {site.client().get(f"/try/{name}").status_code for name in ("closed", "other")} == {404}
 
 

@@ -66,7 +66,7 @@ def test_the_owner_decides_on_the_command_line(deadpan, site, items):
     assert site.open_item(people[0], study).endswith("/4") and site.open_item(people[1], study) == ""
     shown = deadpan(*command).out
     assert names[3] in shown and "not yet" in shown
-    site.make("perceive", items(2), name="open")
+    site.make("reader-judgment", items(2), name="open")
     assert "no qualification round" in deadpan("studio", "applicants", "open", "--home", site.home).err
 
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from deadpan.formats.study_items import PerceiveItem
+from deadpan.formats.study_items import ReaderJudgmentItem
 from deadpan.records import Turn
 from deadpan.studio.records.journal import latest_records
 from deadpan.studio.records.progress import study_progress
@@ -16,7 +16,7 @@ YES = {"sarcastic": "sarcastic"}
 
 
 def test_every_item_gets_as_many_people_as_wanted_and_nobody_twice(site, items):
-    study = site.make("perceive", items(6), raters_per_item=2)
+    study = site.make("reader-judgment", items(6), raters_per_item=2)
     people = [site.person(study) for _ in range(3)]
     counts = [0, 0, 0]
     going = True
@@ -35,12 +35,12 @@ def test_every_item_gets_as_many_people_as_wanted_and_nobody_twice(site, items):
 
 
 def test_overlap_gives_the_rest_to_one_person(site, items):
-    study = site.make("perceive", items(10), raters_per_item=3, settings={"overlap": 0.2})
+    study = site.make("reader-judgment", items(10), raters_per_item=3, settings={"overlap": 0.2})
     assert Counter(study.items.values_list("wanted", flat=True)) == {3: 2, 1: 8}
 
 
 def test_an_open_item_stays_theirs_and_previous_next_lose_nothing(site, items):
-    study = site.make("perceive", items(5), raters_per_item=1)
+    study = site.make("reader-judgment", items(5), raters_per_item=1)
     client = site.person(study)
     first = site.open_item(client, study)
     assert site.open_item(client, study) == first
@@ -56,7 +56,7 @@ def test_an_open_item_stays_theirs_and_previous_next_lose_nothing(site, items):
 def test_what_lies_abandoned_goes_back_and_can_be_taken_up_again(site, items):
     from deadpan.studio.models import Assignment, StoredItem
 
-    study = site.make("perceive", items(1), raters_per_item=1)
+    study = site.make("reader-judgment", items(1), raters_per_item=1)
     slow, quick = site.person(study), site.person(study)
     address = site.open_item(slow, study)
     assert site.open_item(quick, study) == ""
@@ -73,8 +73,12 @@ def test_what_lies_abandoned_goes_back_and_can_be_taken_up_again(site, items):
 def test_attention_checks_come_in_between_and_are_left_out_of_labels(site, items):
     from django.utils import timezone
 
-    check = PerceiveItem("c1", Turn("", "Press not sarcastic, please."), check={"sarcastic": "not sarcastic"})
-    study = site.make("perceive", [*items(6), check], raters_per_item=2, settings={"attention_every": 3})
+    check = ReaderJudgmentItem(
+        "c1", Turn("", "Press not sarcastic, please."), check={"sarcastic": "not sarcastic"}
+    )
+    study = site.make(
+        "reader-judgment", [*items(6), check], raters_per_item=2, settings={"attention_every": 3}
+    )
     awake, asleep = site.person(study), site.person(study)
     site.answer_all(awake, study, lambda item: {"sarcastic": "not sarcastic"})
     site.answer_all(asleep, study, lambda item: YES)
@@ -88,7 +92,9 @@ def test_hours_and_pay(site, items):
 
     from deadpan.studio.models import Assignment
 
-    study = site.make("perceive", items(2), raters_per_item=1, settings={"rate": 12, "currency": "EUR"})
+    study = site.make(
+        "reader-judgment", items(2), raters_per_item=1, settings={"rate": 12, "currency": "EUR"}
+    )
     client = site.person(study)
     for _ in range(2):
         address = site.open_item(client, study)
@@ -99,7 +105,7 @@ def test_hours_and_pay(site, items):
 
 
 def test_raters_must_match_where_the_study_says_so(site, items):
-    study = site.make("perceive", items(2), settings={"match": {"country": "UK", "gender": "female"}})
+    study = site.make("reader-judgment", items(2), settings={"match": {"country": "UK", "gender": "female"}})
     fits, other = site.person(study, consent=False), site.person(study, consent=False)
     assert b"Country you live in" in fits.get("/s/s/consent").content
     fits.post("/s/s/consent", {"agree": "yes", "country": "uk", "gender": "Female"})
@@ -109,7 +115,7 @@ def test_raters_must_match_where_the_study_says_so(site, items):
 
 
 def test_a_closed_study_takes_nothing_more(site, items):
-    study = site.make("perceive", items(2))
+    study = site.make("reader-judgment", items(2))
     client = site.person(study)
     address = site.open_item(client, study)
     study.is_open, study.is_closed = False, True
@@ -126,7 +132,7 @@ def test_two_windows_that_ask_at_the_same_moment_get_one_item(site, items, monke
 
     from deadpan.studio.people import assignment
 
-    study = site.make("perceive", items(3))
+    study = site.make("reader-judgment", items(3))
     member = site.member(site.person(study))
     first = assignment.next_assignment(member, timezone.now())
     # The second window looked before the first had its item, and chose the same one.
@@ -151,7 +157,7 @@ def test_of_two_requests_of_one_person_both_get_the_item_that_the_first_was_give
 
     from deadpan.studio.people import assignment
 
-    study = site.make("perceive", items(2))
+    study = site.make("reader-judgment", items(2))
     member = site.member(site.person(study))
     done = assignment.next_assignment(member, timezone.now())
     done.__class__.objects.filter(pk=done.pk).update(state="done")
@@ -170,7 +176,7 @@ def test_of_two_requests_of_one_person_both_get_the_item_that_the_first_was_give
 
 def test_items_nearest_to_their_last_rater_come_first_then_those_first_in_order(site, items):
     """Finished items come in early, and everybody meets the others in the order that was drawn."""
-    study = site.make("perceive", items(6), raters_per_item=3)
+    study = site.make("reader-judgment", items(6), raters_per_item=3)
     # Positions against the order of creation, so that neither can stand in for the other.
     ids = [item.item_id for item in study.items.order_by("pk")]
     order = [ids[place] for place in (3, 0, 5, 1, 4, 2)]
@@ -197,7 +203,7 @@ def test_applicants_meet_the_qualification_round_in_one_order(site, items):
 
 def test_the_order_of_items_depends_on_the_seed_alone(site, items):
     def order(name: str, seed: int, given: list) -> list[str]:
-        study = site.make("perceive", given, name=name, seed=seed)
+        study = site.make("reader-judgment", given, name=name, seed=seed)
         return list(study.items.order_by("position").values_list("item_id", flat=True))
 
     orders = [order("a", 1, items(12)), order("b", 1, items(12)[::-1]), order("c", 2, items(12))]
@@ -209,7 +215,7 @@ def test_an_answer_saved_while_the_next_item_is_asked_for_counts_in_the_quota(si
 
     from deadpan.studio.people.assignment import next_assignment
 
-    study = site.make("perceive", items(5), settings={"per_person": 1})
+    study = site.make("reader-judgment", items(5), settings={"per_person": 1})
     client = site.person(study)
     address = site.open_item(client, study)
     asking = site.member_of(client, study)  # read before the save, given an item after it

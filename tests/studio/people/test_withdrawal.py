@@ -72,7 +72,7 @@ def test_figures_computed_while_somebody_withdraws_are_not_kept(site, study, mon
 
 
 def test_somebody_in_two_studies_leaves_one_and_stays_in_the_other(site, study, items):
-    other = site.make("perceive", items(2), name="other")
+    other = site.make("reader-judgment", items(2), name="other")
     client = site.person(study, name=NAME)
     client.post(site.link(other))
     client.post("/s/other/consent", {"agree": "yes"})

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deadpan.formats.study_settings import TellSettings
+from deadpan.formats.study_settings import AuthorSurveySettings
 from deadpan.studio.protocols.author_survey import (
     SurveyPost,
     SurveyResponse,
@@ -45,7 +45,7 @@ def first(**change) -> SurveyResponse:
 
 
 def test_a_good_submission_has_no_reason():
-    assert reasons(GOOD, TellSettings(), []) == []
+    assert reasons(GOOD, AuthorSurveySettings(), []) == []
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_a_good_submission_has_no_reason():
     ],
 )
 def test_each_rule_finds_its_fault_and_no_other(response, reason):
-    assert reasons(response, TellSettings(), []) == [reason]
+    assert reasons(response, AuthorSurveySettings(), []) == [reason]
 
 
 @pytest.mark.parametrize(
@@ -74,13 +74,13 @@ def test_each_rule_finds_its_fault_and_no_other(response, reason):
     ],
 )
 def test_what_was_handed_in_before_is_known_again(link, text):
-    assert reasons(GOOD, TellSettings(), [(link, text)]) == ["submitted_before"]
+    assert reasons(GOOD, AuthorSurveySettings(), [(link, text)]) == ["submitted_before"]
 
 
 def test_exactly_at_the_line_is_fine():
     at_line = replace(first(written_at=NOW - timedelta(hours=48)), followers=30_000, seconds=180.0)
-    assert reasons(at_line, TellSettings(), []) == []
-    assert reasons(first(text="five words are just enough"), TellSettings(), []) == []
+    assert reasons(at_line, AuthorSurveySettings(), []) == []
+    assert reasons(first(text="five words are just enough"), AuthorSurveySettings(), []) == []
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_nearness_is_mutual_and_a_post_is_near_itself(one, other):
 def test_links_with_ids_in_the_query_are_different_posts(one, other):
     assert same_link(one) != same_link(other)
     posts = (replace(GOOD.posts[0], link=one), replace(GOOD.posts[1], link=other), *GOOD.posts[2:])
-    assert "same_post_twice" not in reasons(replace(GOOD, posts=posts), TellSettings(), [])
+    assert "same_post_twice" not in reasons(replace(GOOD, posts=posts), AuthorSurveySettings(), [])
 
 
 @pytest.mark.parametrize(
@@ -145,15 +145,15 @@ def test_ways_to_share_a_link_are_one_post(one, other):
 )
 def test_a_broken_link_breaks_nothing(link):
     assert split_link(link) is not None and account(link) == ""
-    assert "same_post_twice" not in reasons(first(link=link), TellSettings(), [(link, "")])
+    assert "same_post_twice" not in reasons(first(link=link), AuthorSurveySettings(), [(link, "")])
 
 
 def test_errors_name_the_posts_that_break_a_rule():
     late = replace(GOOD.posts[2], written_at=NOW - timedelta(hours=1))
     response = replace(GOOD, posts=(GOOD.posts[0], replace(GOOD.posts[1], text="short"), late, GOOD.posts[3]))
-    assert posts_that("too_short", response, TellSettings()) == [1]
-    assert posts_that("too_recent", response, TellSettings()) == [2]
-    assert posts_that("verified_account", response, TellSettings()) == []
+    assert posts_that("too_short", response, AuthorSurveySettings()) == [1]
+    assert posts_that("too_recent", response, AuthorSurveySettings()) == [2]
+    assert posts_that("verified_account", response, AuthorSurveySettings()) == []
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ from deadpan.formats.study_items import (
     AnnotateItem,
     AuditItem,
     CategoriseItem,
-    ChooseItem,
-    PerceiveItem,
+    PairwiseItem,
     QuizItem,
+    ReaderJudgmentItem,
 )
 from deadpan.ratings import agreement, ratings_from_judgments
 from deadpan.ratings.coefficients import ALL_SAME
@@ -39,8 +39,8 @@ def quiz_item(at: int, **extra) -> QuizItem:
     )
 
 
-def pair_item(at: int) -> ChooseItem:
-    return ChooseItem(f"c{at}", Turn("A", "It rains."), options=("Lovely.", "Take a coat."), answer=at % 2)
+def pair_item(at: int) -> PairwiseItem:
+    return PairwiseItem(f"c{at}", Turn("A", "It rains."), options=("Lovely.", "Take a coat."), answer=at % 2)
 
 
 def cell(sections, title: str, row: str):
@@ -60,7 +60,7 @@ def test_perceive_gives_the_papers_table_five():
 
 
 def test_perceive_from_link_to_export(site, items, tmp_path):
-    study = site.make("perceive", items(8), raters_per_item=3)
+    study = site.make("reader-judgment", items(8), raters_per_item=3)
     people = [site.person(study) for _ in range(3)]
     truth = {f"i{at}": at % 2 == 0 for at in range(8)}
     word = {True: "sarcastic", False: "not sarcastic"}
@@ -85,14 +85,14 @@ def test_perceive_from_link_to_export(site, items, tmp_path):
 
 def test_perceive_without_context_shows_the_text_only(site, items):
     for name, context in (("bare", "none"), ("whole", "full")):
-        study = site.make("perceive", items(2), name=name, settings={"context": context})
+        study = site.make("reader-judgment", items(2), name=name, settings={"context": context})
         client = site.person(study)
         page = client.get(site.open_item(client, study)).content.decode()
         assert ("Opening line" in page) is (context == "full")
 
 
 def test_unanimous_answers_are_explained(site, items):
-    study = site.make("perceive", items(3), raters_per_item=2)
+    study = site.make("reader-judgment", items(3), raters_per_item=2)
     for _ in range(2):
         client = site.person(study)
         site.answer_all(client, study, lambda item: {"sarcastic": "sarcastic"})
@@ -114,7 +114,7 @@ def test_audit_rates(site, items):
 
 
 def test_choose_keeps_the_options_place_whatever_the_order(site):
-    study = site.make("choose", [pair_item(at) for at in range(6)], raters_per_item=5)
+    study = site.make("pairwise", [pair_item(at) for at in range(6)], raters_per_item=5)
     people = [site.person(study) for _ in range(5)]
     for at, client in enumerate(people):
         miss = 1 if at < 2 else 0  # two of five always choose the other one
@@ -190,7 +190,7 @@ def test_annotate_asks_about_an_explanation_only_where_there_is_one(site, items)
 
 
 def test_adjudication_decides_and_names_nobody(site, items, tmp_path):
-    study = site.make("perceive", items(3), raters_per_item=2)
+    study = site.make("reader-judgment", items(3), raters_per_item=2)
     people = {"the-first-rater": "sarcastic", "the-second-rater": "not sarcastic"}
     for name, value in people.items():
         client = site.person(study, name=name)
@@ -226,16 +226,20 @@ def test_every_protocol_says_what_it_is(name):
 @pytest.mark.parametrize(
     ("protocol", "bad", "says"),
     [
-        ("perceive", [], "needs items"),
-        ("perceive", [PerceiveItem("a", Turn("", " "))], "no text"),
-        ("perceive", [PerceiveItem("a", Turn("", "x")), PerceiveItem("a", Turn("", "y"))], "ids must differ"),
+        ("reader-judgment", [], "needs items"),
+        ("reader-judgment", [ReaderJudgmentItem("a", Turn("", " "))], "no text"),
+        (
+            "reader-judgment",
+            [ReaderJudgmentItem("a", Turn("", "x")), ReaderJudgmentItem("a", Turn("", "y"))],
+            "ids must differ",
+        ),
         ("audit", [AuditItem("a", Turn("", "x"))], "no hidden label"),
-        ("choose", [ChooseItem("a", Turn("", "x"), options=("1",))], "two options"),
-        ("choose", [ChooseItem("a", Turn("", "x"), options=("1", "2"))], "needs answer, 0 or 1"),
+        ("pairwise", [PairwiseItem("a", Turn("", "x"), options=("1",))], "two options"),
+        ("pairwise", [PairwiseItem("a", Turn("", "x"), options=("1", "2"))], "needs answer, 0 or 1"),
         ("quiz", [QuizItem("a", Turn("", "x"), options=("1", "2"))], "six options"),
         (
-            "perceive",
-            [PerceiveItem("a", Turn("", "x"), check={"sarcastic": "perhaps"})],
+            "reader-judgment",
+            [ReaderJudgmentItem("a", Turn("", "x"), check={"sarcastic": "perhaps"})],
             "not an answer of",
         ),
     ],
@@ -252,7 +256,7 @@ def test_an_imported_judgment_is_the_record_it_was(site, items):
     from deadpan.studio.records.imports import import_judgments
     from deadpan.studio.records.journal import records
 
-    study = site.make("perceive", items(2), raters_per_item=1)
+    study = site.make("reader-judgment", items(2), raters_per_item=1)
     given = [
         Judgment("i0", "zoe", "sarcastic", "sarcastic", 2.0, "2024-05-01T10:00:00+00:00"),
         Judgment("i0", "zoe", "sarcastic", "perhaps", 2.0, "2024-05-01T10:00:00+00:00"),

@@ -36,7 +36,7 @@ def test_the_studys_own_export_doubles_nothing(judged, tmp_path, through_label_s
 def test_an_export_that_holds_an_import_doubles_nothing(site, items, judged, tmp_path):
     """Raters who were imported are raters of the study too."""
     write_tasks(judged, tmp_path / "theirs.json")
-    again = site.make("perceive", items(4), name="again", raters_per_item=2)
+    again = site.make("reader-judgment", items(4), name="again", raters_per_item=2)
     assert import_file(again, tmp_path / "theirs.json", "test").added == 8
     write_tasks(again, tmp_path / "ours.json")
     assert import_file(again, tmp_path / "ours.json", "test").added == 0
@@ -46,7 +46,7 @@ def test_an_export_that_holds_an_import_doubles_nothing(site, items, judged, tmp
 
 def test_a_dry_run_changes_nothing(site, items, judged, tmp_path):
     write_tasks(judged, tmp_path / "t.json")
-    again = site.make("perceive", items(4), name="again")
+    again = site.make("reader-judgment", items(4), name="again")
     found = import_file(again, tmp_path / "t.json", "test", dry_run=True)
     assert (found.added, found.dry_run) == (8, True)
     assert records(again) == [] and again.members.count() == 0
@@ -56,7 +56,7 @@ def test_an_import_is_removed_with_everything_it_brought(site, items, judged, tm
     from django.utils import timezone
 
     write_tasks(judged, tmp_path / "t.json")
-    again = site.make("perceive", items(4), name="again", raters_per_item=2)
+    again = site.make("reader-judgment", items(4), name="again", raters_per_item=2)
     client = site.person(again)
     site.answer_all(client, again, lambda item: {"sarcastic": "sarcastic"})
     state = list(again.items.order_by("pk").values_list("taken", "finished"))

@@ -20,7 +20,7 @@ def test_label_studio_out_and_in_again(site, judged, items, tmp_path):
     back = examples_from(path)
     assert {item.id for item in back} == {"i0", "i1", "i2", "i3"}
     assert back[0].context[0].text.startswith("Opening line")
-    again = site.make("perceive", PROTOCOLS.load("perceive")().items_from(back), name="again")
+    again = site.make("reader-judgment", PROTOCOLS.load("reader-judgment")().items_from(back), name="again")
     imported = import_judgments(again, judgments_from(path), "test")
     added, tally = imported.added, imported.tally
     assert added == 8 and not tally.drops

@@ -8,7 +8,7 @@ from deadpan.studio.records.progress import studio_status
 
 
 def test_the_leader_sees_flags_and_reasons_without_names(site, items):
-    study = site.make("perceive", items(2), raters_per_item=1)
+    study = site.make("reader-judgment", items(2), raters_per_item=1)
     owner = site.owner()
     assert b"Nobody has flagged" in owner.get("/s/s/flags").content
     client = site.person(study, name="erika")
@@ -29,7 +29,7 @@ def test_the_leader_sees_flags_and_reasons_without_names(site, items):
 
 
 def test_a_flag_taken_back_is_gone(site, items):
-    study = site.make("perceive", items(1))
+    study = site.make("reader-judgment", items(1))
     client = site.person(study)
     address = site.open_item(client, study)
     for words in ("a typo", ""):

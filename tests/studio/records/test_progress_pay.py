@@ -9,7 +9,7 @@ import pytest
 
 @pytest.fixture
 def study(site, items):
-    return site.make("perceive", items(2), raters_per_item=1, settings={"rate": 12, "currency": "EUR"})
+    return site.make("reader-judgment", items(2), raters_per_item=1, settings={"rate": 12, "currency": "EUR"})
 
 
 def test_time_on_pages_without_answers_counts_but_no_more_than_has_passed(site, study):

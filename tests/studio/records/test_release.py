@@ -79,7 +79,7 @@ def test_a_survey_is_released_in_broad_groups_without_who_withdrew(site, tmp_pat
     from deadpan.studio.people.withdrawal import consent, withdraw
     from deadpan.studio.records.release import release_study
 
-    study = site.make("tell")
+    study = site.make("author-survey")
     for at in range(7):
         member = Member.objects.create(study=study, person=Person.objects.make(f"t{at}"), role="participant")
         code = consent(member, "yes", timezone.now())
@@ -116,7 +116,7 @@ def test_a_survey_is_released_in_broad_groups_without_who_withdrew(site, tmp_pat
 def test_a_quiz_is_not_released_and_nothing_yet_is_said(site, items, tmp_path):
     from deadpan.studio.records.release import release_study
 
-    empty = site.make("perceive", items(2), name="empty")
+    empty = site.make("reader-judgment", items(2), name="empty")
     with pytest.raises(DataError, match="nothing to release"):
         release_study(empty, tmp_path / "out", FACTS, "ids")
     with pytest.raises(ConfigError, match="unknown mode"):
@@ -136,7 +136,7 @@ def test_two_releases_cannot_be_joined(site, items, tmp_path):
 
     from deadpan.studio.records.release import ReleasedJudgment, release_study
 
-    study = site.make("perceive", items(6), raters_per_item=3)
+    study = site.make("reader-judgment", items(6), raters_per_item=3)
     for at in range(3):
         site.answer_all(
             site.person(study),

@@ -12,7 +12,7 @@ CSV = "글,parent,label\n와 정말 대단하다,A: 비가 와\\nB: 또?,sarcast
 CSV = CSV.replace("\\n", "\n").replace("A: 비가 와\nB: 또?", '"A: 비가 와\nB: 또?"')
 
 
-def new(owner, protocol="perceive", file="items.csv", content=CSV, **more):
+def new(owner, protocol="reader-judgment", file="items.csv", content=CSV, **more):
     form = {"protocol": protocol, "name": "up", "title": "업로드", "language": "ko", "raters": "2", **more}
     if file:
         form["file"] = SimpleUploadedFile(file, content.encode() if isinstance(content, str) else content)
@@ -81,18 +81,18 @@ def test_a_bad_file_is_said_and_nothing_is_made(site, file, content, says):
 
 def test_items_of_our_own_folder_are_taken_from_a_zip(site, tmp_path):
     from deadpan.formats.study import Study, write_study
-    from deadpan.formats.study_items import ChooseItem
+    from deadpan.formats.study_items import PairwiseItem
     from deadpan.records import Turn
     from deadpan.studio.models import StoredStudy
 
-    item = ChooseItem("a", Turn("", "It rains."), options=("Lovely.", "Take a coat."), answer=0)
-    write_study(tmp_path / "study", Study("choose", "Pairs"), [item])
+    item = PairwiseItem("a", Turn("", "It rains."), options=("Lovely.", "Take a coat."), answer=0)
+    write_study(tmp_path / "study", Study("pairwise", "Pairs"), [item])
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for path in (tmp_path / "study").iterdir():
             archive.write(path, f"../study/{path.name}")
     owner = site.owner()
-    assert new(owner, "choose", "study.zip", packed.getvalue()).url == "/new/columns"
+    assert new(owner, "pairwise", "study.zip", packed.getvalue()).url == "/new/columns"
     assert owner.post("/new/columns", {"create": "yes"}).url == "/s/up/dashboard"
     assert StoredStudy.objects.get().main_items == 1
     assert not list((site.home / "uploads").iterdir())
@@ -107,7 +107,7 @@ def test_only_an_owner_makes_a_study(site, judged):
 
 @pytest.fixture
 def study(site, items):
-    return site.make("perceive", items(6), raters_per_item=3)
+    return site.make("reader-judgment", items(6), raters_per_item=3)
 
 
 def settings_form(owner, **changes):
@@ -184,7 +184,7 @@ def test_a_study_is_paused_closed_and_opened(site, study):
 
 
 def test_seven_people_share_the_work(site, items):
-    study = site.make("perceive", items(14), raters_per_item=3)
+    study = site.make("reader-judgment", items(14), raters_per_item=3)
     people = [site.person(study) for _ in range(7)]
     from deadpan.studio.people.assignment import even_share
     from deadpan.studio.records.steering import change_study
@@ -201,7 +201,7 @@ def test_a_group_gets_its_share_of_an_item_only(site, items):
 
     from deadpan.studio.people.admission import make_invite
 
-    study = site.make("perceive", items(2), raters_per_item=3, settings={"per_group": {"expert": 1}})
+    study = site.make("reader-judgment", items(2), raters_per_item=3, settings={"per_group": {"expert": 1}})
     done = []
     for name in ("e1", "e2"):
         token = make_invite(study, "annotator", 1, timezone.now(), "test", group="expert")
@@ -265,7 +265,7 @@ def test_a_release_is_downloaded_or_refused_with_the_reason(site, judged, items)
     response = owner.post("/s/s/release", {"mode": "ids", "licence": "CC-BY-4.0"})
     names = zipfile.ZipFile(io.BytesIO(b"".join(response.streaming_content))).namelist()
     assert "judgments.parquet" in names and "README.md" in names
-    site.make("perceive", items(2), name="empty")
+    site.make("reader-judgment", items(2), name="empty")
     refused = owner.post("/s/empty/release", {"mode": "ids"})
     assert refused.status_code == 400 and b"nothing to release" in refused.content
 
@@ -284,7 +284,7 @@ def test_items_are_added(site, study):
 def test_a_skipped_item_goes_to_somebody_else_and_a_flag_is_kept(site, items):
     from deadpan.studio.models import Assignment
 
-    study = site.make("perceive", items(1), raters_per_item=1)
+    study = site.make("reader-judgment", items(1), raters_per_item=1)
     one, two = site.person(study), site.person(study)
     address = site.open_item(one, study)
     assert one.post(f"{address}/skip", {"reason": ""}).status_code == 400

@@ -6,7 +6,7 @@ import pytest
 
 from deadpan.errors import DeadpanError
 from deadpan.formats.study import Study
-from deadpan.formats.study_items import AnnotateItem, PerceiveItem
+from deadpan.formats.study_items import AnnotateItem, ReaderJudgmentItem
 from deadpan.records import Prediction, Turn
 from deadpan.storage import read_manifest
 from deadpan.studio.records.export import export_study
@@ -52,9 +52,11 @@ def test_random_order_and_mistakes():
 
 def stored(count: int = 20):
     """A stored study in informative order, and that order."""
-    plan = [PerceiveItem(item.id, item.response, item.context) for item in items(count)]
+    plan = [ReaderJudgmentItem(item.id, item.response, item.context) for item in items(count)]
     order = order_items(plan, Scripted(), "informative")
-    return create_study("teach", Study("perceive", "Replies", raters_per_item=2), plan, "test", order), order
+    return create_study(
+        "teach", Study("reader-judgment", "Replies", raters_per_item=2), plan, "test", order
+    ), order
 
 
 def test_a_stored_study_asks_in_that_order_and_raters_see_no_difference(site):

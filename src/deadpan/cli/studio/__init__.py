@@ -25,7 +25,7 @@ RENAMED = {"--study": "SOURCE", "--items": "SOURCE", "--data": "--data-dir", "--
 
 @click.group(cls=Group)
 def studio() -> None:
-    """Studies with people: annotate, tell, categorise, perceive, audit, choose, quiz."""
+    """Studies with people: annotate, author-survey, categorise, reader-judgment, audit, pairwise, quiz."""
 
 
 def _known_protocol(ctx: click.Context, parameter: click.Parameter, name: str) -> str:
@@ -43,7 +43,7 @@ def _known_protocol(ctx: click.Context, parameter: click.Parameter, name: str) -
 @click.option("--title", help="Title people see at the top.")
 @click.option("--raters", type=click.IntRange(1), help="People per item.")
 @click.option("--qualification", type=click.IntRange(0), help="Items in the qualification round; 0: none.")
-@click.option("--turns", type=click.Choice(["none", "full"]), help="perceive: context turns shown.")
+@click.option("--turns", type=click.Choice(["none", "full"]), help="reader-judgment: context turns shown.")
 @click.option("--setting", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the protocol.")
 @click.option("--order", default="random", show_default=True, help="random, or informative (needs --model).")
 @click.option("--model", metavar="FOLDER", help="Detector whose most informative items come first.")
@@ -56,7 +56,9 @@ def create(
     protocol: str, source: str | None, name: str, settings: Any, reading: Reading, as_json: bool,
     **options: Any,
 ) -> None:  # fmt: skip
-    """Create a study of one PROTOCOL: annotate, tell, categorise, perceive, audit, choose or quiz.
+    """Create a study of one PROTOCOL.
+
+    PROTOCOL is annotate, author-survey, categorise, reader-judgment, audit, pairwise or quiz.
 
     SOURCE is a corpus name, a table, a study folder, a file of items or Label Studio tasks (.json);
     for a quiz, a SarcBench set. An audit draws --sample items per label.

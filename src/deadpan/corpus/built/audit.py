@@ -18,7 +18,7 @@ from deadpan.drops import Tally
 from deadpan.errors import DataError
 from deadpan.formats.sarc import IndexLine
 from deadpan.formats.study import Study, write_study
-from deadpan.formats.study_items import AuditItem, ChooseItem
+from deadpan.formats.study_items import AuditItem, PairwiseItem
 from deadpan.records import Turn
 from deadpan.results import Result
 
@@ -130,20 +130,20 @@ def write_pairs(
     tally = Tally()
     items = [item for line in chosen if (item := _pair_item(line, entries, tally))]
     study = Study(
-        protocol="choose", title="Which of the two is sarcastic?", seed=seed, raters_per_item=raters
+        protocol="pairwise", title="Which of the two is sarcastic?", seed=seed, raters_per_item=raters
     )
     inputs = [corpus.folder / "manifest.json"]
     n = write_study(out, study, items, command="corpus pairs", inputs=inputs, tally=tally)
     return CorpusStudy(out, study.protocol, n)
 
 
-def _pair_item(line: IndexLine, entries: dict[str, dict[str, Any]], tally: Tally) -> ChooseItem | None:
+def _pair_item(line: IndexLine, entries: dict[str, dict[str, Any]], tally: Tally) -> PairwiseItem | None:
     """Return an item that shows what both replies answer; a pair without any context is dropped."""
     before = context(line.ancestors, entries)
     if not before:
         tally.drop("no_context", line.last)
         return None
-    return ChooseItem(
+    return PairwiseItem(
         id=line.last,
         response=before[-1],
         context=before[:-1],

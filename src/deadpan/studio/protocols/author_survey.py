@@ -22,7 +22,7 @@ from django.utils.translation import gettext_lazy as _
 from deadpan.drops import Tally
 from deadpan.errors import ConfigError
 from deadpan.formats.study_items import StudyItem
-from deadpan.formats.study_settings import TellSettings
+from deadpan.formats.study_settings import AuthorSurveySettings
 from deadpan.page import Table
 from deadpan.records import Example, Turn
 from deadpan.studio.people.demographics import GENDERS, country_choices, country_code
@@ -45,19 +45,19 @@ REASONS: Mapping[str, Any] = {
     "submitted_before": _("One of these posts has already been submitted."),
     "too_fast": _("The survey was filled in too quickly to be used."),
 }
-TellAnswers = Answers[StudyItem, TellSettings]
+SurveyAnswers = Answers[StudyItem, AuthorSurveySettings]
 
 
-def _numbers(settings: TellSettings) -> dict[str, str]:
+def _numbers(settings: AuthorSurveySettings) -> dict[str, str]:
     """Return the limits that messages name."""
     return {"hours": f"{settings.hours:g}", "words": str(settings.words)}
 
 
-class TellProtocol(StudyProtocol[StudyItem, TellSettings]):
+class AuthorSurveyProtocol(StudyProtocol[StudyItem, AuthorSurveySettings]):
     """One sarcastic and three other posts of one's own. tell_rules.py has the rules."""
 
-    name = "tell"
-    settings_type = TellSettings
+    name = "author-survey"
+    settings_type = AuthorSurveySettings
     title: Words = _("Tell us about your posts")
     summary: Words = _("Submit one sarcastic and three other posts of your own, and say what you meant.")
     survey = True
@@ -88,24 +88,24 @@ class TellProtocol(StudyProtocol[StudyItem, TellSettings]):
 
     def items_from(self, records: Sequence[Any], *, sample: int = 0, seed: int = 0) -> list[StudyItem]:
         """Refuse: a survey has no items."""
-        raise ConfigError("tell is a survey, participants hand in their own posts: leave SOURCE out")
+        raise ConfigError("author-survey is a survey, participants hand in their own posts: leave SOURCE out")
 
-    def introduction(self, settings: TellSettings) -> str:
+    def introduction(self, settings: AuthorSurveySettings) -> str:
         """Return the blurb with the age that posts must have."""
         return str(self.blurb) % _numbers(settings)
 
-    def survey_reason(self, reason: str, settings: TellSettings) -> str:
+    def survey_reason(self, reason: str, settings: AuthorSurveySettings) -> str:
         """Return the message of a rule with its limit."""
         return str(self.survey_reasons.get(reason, reason)) % _numbers(settings)
 
-    def survey_form(self, data: Any, settings: TellSettings) -> SurveyForm:
+    def survey_form(self, data: Any, settings: AuthorSurveySettings) -> SurveyForm:
         """Return the form, with a field for the platform's id if the study asks for it."""
         return SurveyForm(data, crowd=settings.crowd)
 
     def survey_entry(
         self,
         cleaned: Mapping[str, Any],
-        settings: TellSettings,
+        settings: AuthorSurveySettings,
         *,
         seconds: float,
         now: datetime,
@@ -124,7 +124,7 @@ class TellProtocol(StudyProtocol[StudyItem, TellSettings]):
                   for rule in correctable if rule in _PART}  # fmt: skip
         return SurveyEntry(answers_of(cleaned), broken, correctable, fields)
 
-    def report(self, answers: TellAnswers) -> list[Section]:
+    def report(self, answers: SurveyAnswers) -> list[Section]:
         """Return how many submissions are used, and why others are not."""
         counts = Counter(reason for reasons in answers.rejected for reason in reasons)
         rows: list[tuple[str, int]] = [(gettext("kept"), len(answers.submissions))]
@@ -133,7 +133,7 @@ class TellProtocol(StudyProtocol[StudyItem, TellSettings]):
             Section(gettext("Submissions"), Table((gettext("outcome"), gettext("submissions")), tuple(rows)))
         ]
 
-    def to_examples(self, answers: TellAnswers, tally: Tally) -> Iterator[Example]:
+    def to_examples(self, answers: SurveyAnswers, tally: Tally) -> Iterator[Example]:
         """Yield the posts, labelled by their authors, with demographics in broad groups."""
         groups = [_grouped(submission.answers) for submission in answers.submissions]
         safe, removed = safe_groups(groups, SMALLEST_GROUP)
@@ -431,33 +431,33 @@ def _pairs(text: str) -> frozenset[tuple[str, ...]]:
     )
 
 
-def too_recent(response: SurveyResponse, settings: TellSettings, earlier: Earlier) -> bool:
+def too_recent(response: SurveyResponse, settings: AuthorSurveySettings, earlier: Earlier) -> bool:
     """Written for the survey rather than found in one's past."""
     newest = response.submitted_at - timedelta(hours=settings.hours)
     return any(post.written_at > newest for post in response.posts)
 
 
-def several_accounts(response: SurveyResponse, settings: TellSettings, earlier: Earlier) -> bool:
+def several_accounts(response: SurveyResponse, settings: AuthorSurveySettings, earlier: Earlier) -> bool:
     """Posts of more than one account cannot all be one's own."""
     return len({account(post.link) for post in response.posts} - {""}) > 1
 
 
-def verified_account(response: SurveyResponse, settings: TellSettings, earlier: Earlier) -> bool:
+def verified_account(response: SurveyResponse, settings: AuthorSurveySettings, earlier: Earlier) -> bool:
     """A verified account is a known one, and easily claimed by others."""
     return response.verified
 
 
-def too_many_followers(response: SurveyResponse, settings: TellSettings, earlier: Earlier) -> bool:
+def too_many_followers(response: SurveyResponse, settings: AuthorSurveySettings, earlier: Earlier) -> bool:
     """A popular account is easily claimed by others."""
     return (response.followers or 0) > settings.followers
 
 
-def too_short(response: SurveyResponse, settings: TellSettings, earlier: Earlier) -> bool:
+def too_short(response: SurveyResponse, settings: AuthorSurveySettings, earlier: Earlier) -> bool:
     """Too few words to judge, hashtags and links not counted."""
     return any(len(words(post.text)) < settings.words for post in response.posts)
 
 
-def same_post_twice(response: SurveyResponse, settings: TellSettings, earlier: Earlier) -> bool:
+def same_post_twice(response: SurveyResponse, settings: AuthorSurveySettings, earlier: Earlier) -> bool:
     """The four posts must be four."""
     seen: list[SurveyPost] = []
     for post in response.posts:
@@ -467,12 +467,12 @@ def same_post_twice(response: SurveyResponse, settings: TellSettings, earlier: E
     return False
 
 
-def submitted_before(response: SurveyResponse, settings: TellSettings, earlier: Earlier) -> bool:
+def submitted_before(response: SurveyResponse, settings: AuthorSurveySettings, earlier: Earlier) -> bool:
     """Handed in before, by its link or nearly word for word."""
     return any(_known(post, earlier) for post in response.posts)
 
 
-def too_fast(response: SurveyResponse, settings: TellSettings, earlier: Earlier) -> bool:
+def too_fast(response: SurveyResponse, settings: AuthorSurveySettings, earlier: Earlier) -> bool:
     """Nobody finds four posts and explains one in so short a time."""
     return response.seconds < settings.minutes * 60
 
@@ -482,7 +482,7 @@ def _known(post: SurveyPost, others: Iterable[tuple[str, str]]) -> bool:
     return any((link and link == same_link(other)) or is_near(post.text, text) for other, text in others)
 
 
-Rule = Callable[[SurveyResponse, TellSettings, Earlier], bool]
+Rule = Callable[[SurveyResponse, AuthorSurveySettings, Earlier], bool]
 RULES: tuple[Rule, ...] = (
     too_short, too_recent, several_accounts, same_post_twice,
     verified_account, too_many_followers, submitted_before, too_fast,
@@ -491,12 +491,12 @@ CORRECTABLE = ("too_short", "too_recent", "several_accounts", "same_post_twice")
 """Rules a participant can still satisfy before handing in."""
 
 
-def reasons(response: SurveyResponse, settings: TellSettings, earlier: Earlier) -> list[str]:
+def reasons(response: SurveyResponse, settings: AuthorSurveySettings, earlier: Earlier) -> list[str]:
     """Return the reasons why a submission cannot be used; empty if it can."""
     return [rule.__name__ for rule in RULES if rule(response, settings, earlier)]
 
 
-def posts_that(rule: str, response: SurveyResponse, settings: TellSettings) -> list[int]:
+def posts_that(rule: str, response: SurveyResponse, settings: AuthorSurveySettings) -> list[int]:
     """Return the places, from 0, of the posts that break a rule; empty for rules about the whole."""
     posts = response.posts
     newest = response.submitted_at - timedelta(hours=settings.hours)

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from deadpan.draws import draw
 from deadpan.drops import Tally
 from deadpan.errors import ConfigError
-from deadpan.formats.study_items import ChooseItem
+from deadpan.formats.study_items import PairwiseItem
 from deadpan.formats.study_settings import StudySettings
 from deadpan.page import Cell, Table
 from deadpan.ratings import fleiss_kappa
@@ -38,11 +38,11 @@ WHICH = Question(
 )
 
 
-class ChooseProtocol(StudyProtocol[ChooseItem, StudySettings]):
+class PairwiseProtocol(StudyProtocol[PairwiseItem, StudySettings]):
     """The answer is the option's place in the item, whatever order a person saw."""
 
-    name = "choose"
-    item_type = ChooseItem
+    name = "pairwise"
+    item_type = PairwiseItem
     title: Words = _("Which one is sarcastic?")
     summary: Words = _("Two people answered the same post. Choose the sarcastic one.")
     raters = 5
@@ -55,7 +55,7 @@ class ChooseProtocol(StudyProtocol[ChooseItem, StudySettings]):
         ),
     )
 
-    def items_from(self, records: Sequence[Example], *, sample: int = 0, seed: int = 0) -> list[ChooseItem]:
+    def items_from(self, records: Sequence[Example], *, sample: int = 0, seed: int = 0) -> list[PairwiseItem]:
         """Return the pairs: a sarcastic and a sincere response to one context, in a random order."""
         by_sequence: dict[str, list[Example]] = {}
         for example in records:
@@ -73,7 +73,7 @@ class ChooseProtocol(StudyProtocol[ChooseItem, StudySettings]):
     def questions(self, settings: StudySettings) -> tuple[Question, ...]:
         return (WHICH,)
 
-    def screen(self, item: ChooseItem, settings: StudySettings, order: str) -> Screen:
+    def screen(self, item: PairwiseItem, settings: StudySettings, order: str) -> Screen:
         """Return the post both respond to as the last turn, and the options in this person's order."""
         choices = tuple(Choice(str(place + 1), item.options[place]) for place in shuffled(2, order))
         asked = Question(WHICH.name, WHICH.text, choices, quotes="choices")
@@ -81,9 +81,9 @@ class ChooseProtocol(StudyProtocol[ChooseItem, StudySettings]):
 
     def examples_of(
         self,
-        item: ChooseItem,
+        item: PairwiseItem,
         values: Mapping[str, str],
-        answers: Answers[ChooseItem, StudySettings],
+        answers: Answers[PairwiseItem, StudySettings],
         tally: Tally,
     ) -> Iterator[Example]:
         """Yield both responses, joined by their sequence."""
@@ -97,7 +97,7 @@ class ChooseProtocol(StudyProtocol[ChooseItem, StudySettings]):
                 sequence=item.id,
             )
 
-    def report(self, answers: Answers[ChooseItem, StudySettings]) -> list[Section]:
+    def report(self, answers: Answers[PairwiseItem, StudySettings]) -> list[Section]:
         """Return how often people choose the response its author marked as sarcastic."""
         truth = {id: str(item.answer + 1) for id, item in answers.items.items() if item.answer is not None}
         given = [j for j in answers.judgments if j.question == WHICH.name and j.answer and j.item_id in truth]
@@ -122,9 +122,9 @@ class ChooseProtocol(StudyProtocol[ChooseItem, StudySettings]):
         ]
 
 
-def _pair(name: str, both: Sequence[Example]) -> ChooseItem:
+def _pair(name: str, both: Sequence[Example]) -> PairwiseItem:
     first, second = sorted(both, key=lambda example: draw(0, example.id))
-    return ChooseItem(
+    return PairwiseItem(
         name,
         first.context[-1],
         first.context[:-1],

@@ -10,8 +10,8 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from deadpan.drops import Tally
-from deadpan.formats.study_items import PerceiveItem
-from deadpan.formats.study_settings import PerceiveSettings
+from deadpan.formats.study_items import ReaderJudgmentItem
+from deadpan.formats.study_settings import ReaderJudgmentSettings
 from deadpan.page import Cell, Table
 from deadpan.ratings import Ratings, cohen_kappa, ratings_from_judgments
 from deadpan.records import Example
@@ -38,12 +38,12 @@ PERCEIVED = sarcastic_or_not(_("Is this sarcastic?"))
 PAIRS_SHOWN = 30
 
 
-class PerceiveProtocol(StudyProtocol[PerceiveItem, PerceiveSettings]):
+class ReaderJudgmentProtocol(StudyProtocol[ReaderJudgmentItem, ReaderJudgmentSettings]):
     """Sarcastic or not, to somebody who did not write it. `context = "none"` shows the text only."""
 
-    name = "perceive"
-    item_type = PerceiveItem
-    settings_type = PerceiveSettings
+    name = "reader-judgment"
+    item_type = ReaderJudgmentItem
+    settings_type = ReaderJudgmentSettings
     title: Words = _("Is it sarcastic?")
     summary: Words = _("Read what somebody wrote and say whether it is sarcastic.")
     blurb: Words = _(
@@ -54,27 +54,27 @@ class PerceiveProtocol(StudyProtocol[PerceiveItem, PerceiveSettings]):
         Lesson(_("Not sarcastic"), _("“Mondays are hard.”"), _("The writer means what is said.")),
     )
 
-    def item_from(self, record: Example) -> PerceiveItem:
-        return labelled_item(PerceiveItem, record)
+    def item_from(self, record: Example) -> ReaderJudgmentItem:
+        return labelled_item(ReaderJudgmentItem, record)
 
-    def questions(self, settings: PerceiveSettings) -> tuple[Question, ...]:
+    def questions(self, settings: ReaderJudgmentSettings) -> tuple[Question, ...]:
         return (PERCEIVED,)
 
-    def screen(self, item: PerceiveItem, settings: PerceiveSettings, order: str) -> Screen:
+    def screen(self, item: ReaderJudgmentItem, settings: ReaderJudgmentSettings, order: str) -> Screen:
         """Return the text, with its context unless the study hides it."""
         context = () if settings.context == "none" else item.context
         return Screen(context, item.response, (), self.questions(settings))
 
     def examples_of(
         self,
-        item: PerceiveItem,
+        item: ReaderJudgmentItem,
         values: Mapping[str, str],
-        answers: Answers[PerceiveItem, PerceiveSettings],
+        answers: Answers[ReaderJudgmentItem, ReaderJudgmentSettings],
         tally: Tally,
     ) -> Iterator[Example]:
         yield from sarcastic_examples(item, values, answers, tally)
 
-    def report(self, answers: Answers[PerceiveItem, PerceiveSettings]) -> list[Section]:
+    def report(self, answers: Answers[ReaderJudgmentItem, ReaderJudgmentSettings]) -> list[Section]:
         """Return what people perceive against what the authors intended."""
         sections = [section for section in [shares(answers, PERCEIVED)] if section]
         perceived = {item: value == SARCASTIC for item, value in answers.majority(PERCEIVED).items()}
@@ -129,7 +129,7 @@ def _f_measure(pairs: Sequence[tuple[bool, bool]]) -> Interval:
     )  # fmt: skip
 
 
-def _pairwise(answers: Answers[PerceiveItem, PerceiveSettings]) -> Section | None:
+def _pairwise(answers: Answers[ReaderJudgmentItem, ReaderJudgmentSettings]) -> Section | None:
     ratings = answers.ratings(PERCEIVED)
     if ratings is None or len(ratings.raters) < 2:
         return None
