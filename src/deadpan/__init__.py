@@ -26,8 +26,8 @@ _NAMES = {
     "Turn": "records",
     "ablate": "detect.studies.ablation",
     "agreement": "ratings",
-    "audit_corpora": "datasets.audit.audit",
-    "audit_sources": "datasets.audit.atlas",
+    "audit_corpora": "datasets.audit",
+    "audit_sources": "datasets.audit",
     "build_corpus": "corpus.build",
     "clean_dataset": "datasets.cleaning",
     "clean_examples": "datasets.cleaning",
@@ -112,8 +112,7 @@ if TYPE_CHECKING:
     from deadpan.bench.scores.report import score_bench
     from deadpan.corpus.build import build_corpus
     from deadpan.datasets import open_dataset, read_dataset
-    from deadpan.datasets.audit.atlas import audit_sources
-    from deadpan.datasets.audit.audit import audit_corpora
+    from deadpan.datasets.audit import audit_corpora, audit_sources
     from deadpan.datasets.cleaning import clean_dataset, clean_examples
     from deadpan.datasets.description import describe
     from deadpan.datasets.leaks import find_leaks

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deadpan.datasets.description import describe, spread
+from deadpan.datasets.description import describe, histogram_spread
 from deadpan.records import Example, Turn
 
 CORPUS = [
@@ -92,7 +92,7 @@ def test_json_and_back(examples: list[Example]) -> None:
 
 @given(st.lists(st.integers(0, 300), min_size=1, max_size=60))
 def test_quantiles_are_those_of_the_sorted_values(lengths: list[int]) -> None:
-    found = spread(Counter(lengths))
+    found = histogram_spread(Counter(lengths))
     assert found is not None
     quantiles = np.percentile(lengths, [25, 50, 75, 95], method="inverted_cdf").tolist()
     assert [found.quarter, found.median, found.three_quarters, found.most] == quantiles

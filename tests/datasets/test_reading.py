@@ -1,4 +1,4 @@
-"""Sources by name or path, read as asked: columns, labels, split and language."""
+"""Sources by name or path, read as asked: columns, labels, split and language, one or several."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from deadpan import read_dataset
-from deadpan.datasets import Reading, read_source
+from deadpan.datasets import Reading, read_parts, read_several, read_source
 from deadpan.errors import ConfigError, DataError
 
 TABLE = """tweet,sarcastic,part,lang
@@ -145,3 +145,29 @@ def test_the_folder_of_the_corpora_can_come_from_the_environment(tmp_path, monke
     monkeypatch.delenv("DEADPAN_DATA")
     with pytest.raises(DataError, match="DEADPAN_DATA"):
         read_dataset("isarcasm")
+
+
+def test_each_corpus_is_one_part_and_ids_do_not_meet(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.csv").write_text("id,text,label,user\n1,oh,1,u\n2,no,0,u\n")
+    data = read_parts(None, tmp_path / "a.csv", tmp_path / "b.csv")
+    assert [(e.id, e.split, e.group) for e in data.examples] == [
+        ("train/1", "train", "train/u"), ("train/2", "train", "train/u"),
+        ("1", "test", "test/u"), ("2", "test", "test/u"),
+    ]  # fmt: skip
+
+
+def test_columns_are_for_the_tables_among_several_sources(tmp_path):
+    (tmp_path / "a.csv").write_text("id,tweet,label\n1,oh great,1\n2,no,0\n")
+    reading = Reading.of(text="tweet")
+    table, starter = read_several([tmp_path / "a.csv", "starter-en"], reading)
+    assert [e.response.text for e in table.examples] == ["oh great", "no"] and len(starter.examples) > 100
+    assert read_parts(None, "starter-en", tmp_path / "a.csv", reading).examples[-1].response.text == "no"
+    with pytest.raises(ConfigError, match="starter-en does not take columns"):
+        read_several(["starter-en", "starter-ko"], reading)
+
+
+@pytest.mark.parametrize("given", [(None, None, None), ("a", "b", None), (None, "a", None), ("a", "b", "c")])
+def test_one_source_or_both_parts(given):
+    with pytest.raises(ConfigError, match="one SOURCE, or both"):
+        read_parts(*given)

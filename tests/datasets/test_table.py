@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from deadpan.datasets.reading import Reading
-from deadpan.datasets.table import TableReader, turns
+from deadpan.datasets.table import TableReader, parse_context
 from deadpan.errors import ConfigError, DataError
 from deadpan.records import Example, Turn
 from deadpan.storage import write_records
@@ -92,7 +92,7 @@ def test_a_split_column_wins(read) -> None:
     ],
 )
 def test_contexts(value: object, expected: tuple[Turn, ...]) -> None:
-    assert turns(value) == expected
+    assert parse_context(value) == expected
 
 
 def test_a_strange_label_names_its_line_and_what_is_understood(read) -> None:

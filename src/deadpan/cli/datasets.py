@@ -37,7 +37,7 @@ def datasets() -> None:
 @json_option
 def list_datasets(as_json: bool) -> None:
     """List the corpora that can be read, and where they are published."""
-    from deadpan.datasets.listing import list_datasets
+    from deadpan.datasets.description import list_datasets
 
     corpora = list_datasets()
     if as_json:
@@ -94,7 +94,7 @@ def convert(source: str, out: Path, as_json: bool, reading: Reading) -> None:
 @json_option
 def stats(sources: tuple[str, ...], as_json: bool, reading: Reading) -> None:
     """Describe corpora in numbers: the comparison table of a paper, lengths by label, and more."""
-    from deadpan.datasets.descriptions import describe_sources
+    from deadpan.datasets.description import describe_sources
 
     with progress_bar() as progress:
         result = describe_sources(sources, reading, progress)
@@ -107,8 +107,8 @@ def stats(sources: tuple[str, ...], as_json: bool, reading: Reading) -> None:
 @json_option
 def leaks(sources: tuple[str, ...], as_json: bool, reading: Reading) -> None:
     """Find duplicates, tokens that decide the label, and shared authors, within and across corpora."""
+    from deadpan.datasets import read_several
     from deadpan.datasets.leaks import find_leaks
-    from deadpan.datasets.parts import read_several
 
     with progress_bar() as progress:
         read = read_several(sources, reading, progress)

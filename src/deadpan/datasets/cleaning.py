@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from deadpan.arguments import check_examples, check_names, check_path, check_progress, check_share, check_text
 from deadpan.datasets import read_source
 from deadpan.datasets.convert import parse_sizes
-from deadpan.datasets.leaks.tokens import real_name
+from deadpan.datasets.label_cues import real_name
 from deadpan.datasets.reading import Reading
 from deadpan.duplicates import distinct, near_duplicates
 from deadpan.errors import ConfigError, DataError
@@ -29,9 +29,8 @@ from deadpan.storage import atomic, prepare_output, write_json, write_manifest, 
 if TYPE_CHECKING:
     from deadpan.page.summary import Summary
 
-ALWAYS = ("conflict", "identical", "near", "pair")
-ON_REQUEST = ("author", "thread", "label_error")
-REASONS: Mapping[str, str] = {
+_ON_REQUEST = ("author", "thread", "label_error")
+REMOVAL_REASONS: Mapping[str, str] = {
     "conflict": "the same text has the other label elsewhere",
     "identical": "the text is identical to an earlier one",
     "near": "the text is nearly identical to an earlier one",
@@ -43,7 +42,7 @@ REASONS: Mapping[str, str] = {
 }
 """Reasons for removal, in the order in which they are tried."""
 
-ORDER = {"train": 0, "dev": 1, "test": 2, "": 0}
+_SPLIT_RANK = {"train": 0, "dev": 1, "test": 2, "": 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +112,7 @@ class Cleaning(Result):
 
         kept, gone = (Counter(row.split or "all" for row in rows) for rows in (self.examples, self.removed))
         rows = tuple((name, kept[name], gone[name]) for name in dict.fromkeys([*kept, *gone]))
-        why = tuple((reason, REASONS[reason], n) for reason, n in self.reasons.items())
+        why = tuple((reason, REMOVAL_REASONS[reason], n) for reason, n in self.reasons.items())
         tables = [Table(("split", "remain", "removed"), rows, self.name)]
         if why:
             tables.append(Table(("reason", "meaning", "rows"), why))
@@ -140,12 +139,12 @@ def clean_examples(
     check_share(threshold, "threshold")
     check_text(name, "name")
     for reason in check_names(also, "also"):
-        if reason not in ON_REQUEST:
-            raise ConfigError(unknown("reason", reason, ON_REQUEST))
+        if reason not in _ON_REQUEST:
+            raise ConfigError(unknown("reason", reason, _ON_REQUEST))
     ids = Counter(example.id for example in rows)
     if ids and ids.most_common(1)[0][1] > 1:
         raise DataError(f"id {ids.most_common(1)[0][0]!r} is not unique: removed rows could not be named")
-    order = sorted(range(len(rows)), key=lambda at: ORDER[rows[at].split])
+    order = sorted(range(len(rows)), key=lambda at: _SPLIT_RANK[rows[at].split])
     rows = [rows[at] for at in order]
     gone: dict[int, tuple[str, int | None]] = {}
     for at, example in enumerate(rows):
@@ -197,7 +196,7 @@ def clean_dataset(
         examples = tuple(example for part in parts.values() for example in part)
     cleaning = replace(cleaning, examples=examples, digest=content_digest(examples), out=out)
     if rescorer is not None:
-        from deadpan.datasets.audit.shortcuts import shortcut_scores
+        from deadpan.datasets.shortcuts import shortcut_scores
 
         cues = shortcut_scores(examples, seed)
         cleaning = replace(cleaning, rescored=rescorer(data.examples, examples, cues))
@@ -262,12 +261,12 @@ def _shared(rows: Sequence[Example], gone: dict[int, tuple[str, int | None]], re
         if not value or at in gone:
             continue
         earlier = seen.setdefault(value, at)
-        if ORDER[rows[earlier].split] < ORDER[example.split]:
+        if _SPLIT_RANK[rows[earlier].split] < _SPLIT_RANK[example.split]:
             gone[at] = (reason, earlier)
 
 
 def _label_errors(rows: Sequence[Example], gone: dict[int, tuple[str, int | None]]) -> None:
-    from deadpan.datasets.audit.noise import find_label_errors
+    from deadpan.datasets.noise import find_label_errors
 
     left = [at for at in range(len(rows)) if at not in gone]
     noise, _ = find_label_errors([rows[at] for at in left])

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from deadpan.arguments import check_text
 from deadpan.cards import DataFacts, write_dataset_folder
-from deadpan.datasets import open_source
-from deadpan.datasets.dataset import counted
+from deadpan.datasets import open_source, with_progress
 from deadpan.datasets.reader import Reader
 from deadpan.datasets.reading import Reading
 from deadpan.drops import Tally
@@ -29,12 +28,12 @@ if TYPE_CHECKING:
 
     from deadpan.page.summary import Summary
 
-CELLS = (
+_FLAT_COLUMNS = (
     "id", "text", "label", "speaker", "context", "group", "sequence", "split", "language", "categories",
     "source", "explanation", "rephrase", "label_kind", "meta",
 )  # fmt: skip
 """Columns of a flat table of Examples."""
-NO_SPLIT = "all"
+_NO_SPLIT = "all"
 """The split of a folder whose examples have none."""
 
 
@@ -96,11 +95,13 @@ def convert_dataset(
     check_not_source(source, out)
     with _collector_paused():
         if out.suffix in (".csv", ".tsv", ".xlsx"):
-            count = write_table(out, CELLS, map(_cells, counted(reader, "converting", progress)))
+            count = write_table(
+                out, _FLAT_COLUMNS, map(_cells, with_progress(reader, "converting", progress))
+            )
         elif out.suffix == ".parquet":
             count = write_batches(out, _counted_batches(reader, progress), Example)
         else:
-            count = write_records(out, counted(reader, "converting", progress), Example)
+            count = write_records(out, with_progress(reader, "converting", progress), Example)
     write_manifest(
         out,
         command="datasets convert",
@@ -140,7 +141,7 @@ def split_dataset(
     out = Path(out)
     fractions = parse_sizes(sizes)
     reader = open_source(source, reading)
-    parts = split(list(counted(reader, "reading", progress)), fractions, seed=seed)
+    parts = split(list(with_progress(reader, "reading", progress)), fractions, seed=seed)
     before = prepare_output(out)
     for name, part in parts.items():
         write_records(out / f"{name}.parquet", part, Example)
@@ -174,11 +175,11 @@ def parse_sizes(sizes: str) -> dict[Split, float]:
 def _write_folder(reader: Reader, name: str, out: Path, progress: Progress) -> Conversion:
     parts: dict[str, list[Example]] = {}
     languages: dict[str, None] = {}
-    for example in counted(reader, "converting", progress):
-        parts.setdefault(example.split or NO_SPLIT, []).append(example)
+    for example in with_progress(reader, "converting", progress):
+        parts.setdefault(example.split or _NO_SPLIT, []).append(example)
         languages[example.language] = None
-    if "train" in parts and NO_SPLIT in parts:
-        parts["unsplit"] = parts.pop(NO_SPLIT)
+    if "train" in parts and _NO_SPLIT in parts:
+        parts["unsplit"] = parts.pop(_NO_SPLIT)
     order = [name for name in ("train", "dev", "test", *parts) if name in parts]
     facts = _facts(reader, name, [language for language in languages if language])
     sizes = write_dataset_folder(

@@ -1,26 +1,169 @@
-"""A corpus in numbers, from one pass over it: what the data section of a paper gives."""
+"""Corpora listed, and described in numbers from one pass: what the data section of a paper gives."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deadpan.arguments import check_text, iter_examples
+from deadpan.datasets import READERS, open_source, with_progress
+from deadpan.datasets.reading import Reading
+from deadpan.drops import Tally
 from deadpan.duplicates import identity
+from deadpan.progress import Progress, silent
 from deadpan.records import Example
 from deadpan.results import Result
-from deadpan.text import social_tokens
+from deadpan.text import plural, social_tokens
 from deadpan.validation import encode
 
 if TYPE_CHECKING:
+    from deadpan.datasets.reader import Release
     from deadpan.page.summary import Summary
+    from deadpan.page.table import Cell
 
-TOPICS = ("subreddit", "topic", "show", "dialect", "domain")
+
+@dataclass(frozen=True, slots=True, repr=False)
+class DatasetList(Result):
+    """The registered corpora: name -> release."""
+
+    releases: dict[str, Release]
+
+    def __repr__(self) -> str:
+        return f"<DatasetList: {len(self.releases)} corpora>"
+
+    def summary(self) -> Summary:
+        """Return one row per corpus."""
+        from deadpan.page.summary import Summary
+        from deadpan.page.table import Table
+
+        rows = tuple((name, r.title, r.language, r.label_kind) for name, r in self.releases.items())
+        columns = ("name", "title", "lang", "labels")
+        note = "Platform, publication, licence and files of each: deadpan datasets list --json"
+        return Summary((Table(columns, rows),), (note,))
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the facts of every release."""
+        return {
+            "datasets": [
+                {
+                    "name": name,
+                    "title": r.title,
+                    "language": r.language,
+                    "platform": r.platform,
+                    "label_kind": r.label_kind,
+                    "context": r.context,
+                    "explanation": r.explanation,
+                    "licence": r.licence,
+                    "url": r.url,
+                    "citation": r.citation,
+                    "files": [file.names[0] for file in r.files],
+                }
+                for name, r in self.releases.items()
+            ]
+        }
+
+
+def list_datasets() -> DatasetList:
+    """Return the corpora that deadpan and installed packages can read."""
+    return DatasetList({name: READERS.load(name).release for name in READERS})
+
+
+_VALUES_LISTED = 5
+"""Values listed per kind."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Descriptions(Result):
+    """A description per corpus, and what was dropped while reading it."""
+
+    corpora: Mapping[str, Description]
+    tallies: Mapping[str, Tally] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<Descriptions: {', '.join(self.corpora)}>"
+
+    def summary(self) -> Summary:
+        """Return the comparison table, lengths by label, and further counts per corpus."""
+        from deadpan.page.summary import Summary
+        from deadpan.page.table import Table
+
+        columns = (
+            "corpus",
+            "language",
+            "source",
+            "sarcastic",
+            "total",
+            "context",
+            "explained",
+            "labelled by",
+        )
+        rows = tuple(tuple(facts.row().values()) for facts in self.corpora.values())
+        lengths = tuple(
+            (name, *_length_row(label, spread))
+            for name, facts in self.corpora.items()
+            for label, spread in facts.tokens.items()
+        )
+        quantiles = ("corpus", "label", "n", "mean", "25 %", "median", "75 %", "95 %", "max")
+        notes = [f"{name}: {_further(facts)}" for name, facts in self.corpora.items()]
+        notes += [note for tally in self.tallies.values() for note in tally.notes()]
+        return Summary((Table(columns, rows), Table(quantiles, lengths, "Tokens per response")), tuple(notes))
+
+    def as_dict(self) -> dict[str, object]:
+        """Return every description with its drops and changes."""
+        none = Tally()
+        return {
+            name: {**facts.as_dict(), **self.tallies.get(name, none).as_dict()}
+            for name, facts in self.corpora.items()
+        }
+
+
+def describe_sources(
+    sources: Iterable[str | Path], reading: Reading | None = None, progress: Progress = silent
+) -> Descriptions:
+    """Describe corpora by name, or tables by path, in one pass over each."""
+    corpora, tallies = {}, {}
+    for source in sources:
+        name = str(source)
+        reader = open_source(source, reading)
+        examples = with_progress(reader, f"reading {name}", progress)
+        corpora[name] = describe(examples, name=name, platform=reader.release.platform)
+        tallies[name] = reader.tally
+    return Descriptions(corpora, tallies)
+
+
+def _length_row(label: str, s: Spread) -> tuple[Cell, ...]:
+    word = "sincere" if label == "not" else label
+    return (word, s.n, round(s.mean, 1), s.quarter, s.median, s.three_quarters, s.most, s.max)
+
+
+def _further(facts: Description) -> str:
+    parts = [f"{facts.vocabulary:,} distinct tokens", plural(facts.duplicates, "duplicate text")]
+    if facts.with_context:
+        parts.append(f"{facts.mean_turns:.1f} turns of context on average, at most {facts.max_turns}")
+    if facts.groups:
+        parts.append(f"{facts.groups:,} groups")
+    if facts.sequences.n:
+        parts.append(f"{facts.sequences.n:,} sequences")
+    for word, counts in (("splits", facts.splits), ("categories", facts.categories)):
+        named = {key: count for key, count in counts.items() if key}
+        if named:
+            parts.append(f"{word} {_list(named)}")
+    parts += [f"{word}s {_list(counts)}" for word, counts in facts.topics.items()]
+    return "; ".join(parts)
+
+
+def _list(counts: Mapping[str, int]) -> str:
+    shown = ", ".join(f"{name} {count:,}" for name, count in list(counts.items())[:_VALUES_LISTED])
+    return shown + (", ..." if len(counts) > _VALUES_LISTED else "")
+
+
+_TOPIC_FIELDS = ("subreddit", "topic", "show", "dialect", "domain")
 """Fields of `meta` with the topic or origin of a text."""
 
-MOST = 10
+_TOPICS_KEPT = 10
 """Topics shown."""
 
 
@@ -94,7 +237,6 @@ class Description(Result):
 
     def summary(self) -> Summary:
         """Return the comparison table of one corpus."""
-        from deadpan.datasets.descriptions import Descriptions
 
         return Descriptions({self.name: self}).summary()
 
@@ -167,7 +309,7 @@ class _Counts:
             self._add_topics(example.meta)
 
     def _add_topics(self, meta: Mapping[str, Any]) -> None:
-        for key in TOPICS:
+        for key in _TOPIC_FIELDS:
             value = meta.get(key)
             if isinstance(value, str) and value:
                 self.topics.setdefault(key, Counter())[value] += 1
@@ -188,7 +330,7 @@ class _Counts:
         )
         labelled = n - labels[None]
         del turns[0]
-        context = spread(turns)
+        context = histogram_spread(turns)
         return Description(
             name=name or ", ".join(sorted(sources)),
             platform=platform,
@@ -213,7 +355,7 @@ class _Counts:
             tokens=_by_label(self.tokens),
             vocabulary=len(self.vocabulary),
             duplicates=n - len(self.texts),
-            topics={key: _ranked(counter, MOST) for key, counter in self.topics.items()},
+            topics={key: _ranked(counter, _TOPICS_KEPT) for key, counter in self.topics.items()},
         )
 
     def _along(self, axis: int) -> Counter[Any]:
@@ -230,7 +372,7 @@ class _Counts:
         return Sequences(len(self.sequences), dict(sorted(sizes.items())), mean)
 
 
-def spread(histogram: Counter[int]) -> Spread | None:
+def histogram_spread(histogram: Counter[int]) -> Spread | None:
     """Return mean and quantiles of a histogram; None if it is empty."""
     n = histogram.total()
     if not n:
@@ -252,7 +394,7 @@ def _by_label(lengths: Counter[tuple[bool | None, int]]) -> dict[str, Spread]:
     histograms: dict[bool | None, Counter[int]] = {True: Counter(), False: Counter(), None: Counter()}
     for (label, length), count in lengths.items():
         histograms[label][length] += count
-    spreads = zip(("sarcastic", "not", "unlabelled"), map(spread, histograms.values()), strict=True)
+    spreads = zip(("sarcastic", "not", "unlabelled"), map(histogram_spread, histograms.values()), strict=True)
     return {name: lengths for name, lengths in spreads if lengths is not None}
 
 

@@ -1,4 +1,4 @@
-"""Base class of readers: the facts of a release, its files, and the Examples in them."""
+"""Base classes of readers: the facts of a release, its files, and the Examples in them."""
 
 from __future__ import annotations
 
@@ -10,26 +10,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from deadpan.datasets.reading import Reading
+from deadpan.datasets.reading import READER_OPTIONS, Reading
 from deadpan.drops import Tally
 from deadpan.errors import ConfigError, DataError
+from deadpan.formats.labels import BINARY, Words, label_of
+from deadpan.formats.rows import Columns, TableRow, csv_rows
 from deadpan.records import Example, LabelKind, Split, Turn
 from deadpan.storage import record_batches
 from deadpan.text import printable, strip_markers
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-
-SPECIAL = {
-    "columns": "tables",
-    "positive": "tables",
-    "negative": "tables",
-    "label_kind": "tables",
-    "text_file": "isarcasm, whose release holds tweet ids only",
-    "ids_only": "isarcasm, whose release holds tweet ids only",
-}
-"""Fields of Reading that only some readers take, and whose they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +87,7 @@ class Reader(ABC):
         self.strip = not self.reading.keep_markers
         self.tally = Tally()
         self._ids: Counter[str] = Counter()
-        for field, whose in SPECIAL.items():
+        for field, whose in READER_OPTIONS.items():
             if getattr(self.reading, field) and field not in self.takes:
                 option = "--column" if field == "columns" else f"--{field.replace('_', '-')}"
                 raise ConfigError(f"{name} does not take {field} ({option}): it is for {whose}")
@@ -233,6 +224,64 @@ def find_files(name: str, release: Release, data: Path | None) -> list[CorpusFil
     raise DataError(f"{name}: nothing to read in {data}; {cure}")
 
 
-def fingerprint(*texts: str) -> str:
+def short_hash(*texts: str) -> str:
     """Return a short hash of some texts, used as the id of a thread that has none."""
     return hashlib.blake2b("\x1f".join(texts).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+class TabularReader(Reader):
+    """Reader of rows. Subclasses define `rows`, the `words` of the labels, and `extras`, the further fields.
+
+    Rows have a `text` and, unless a release withholds its labels, a `label`.
+    """
+
+    words: ClassVar[Words] = BINARY
+
+    @abstractmethod
+    def rows(self, file: CorpusFile) -> Iterator[TableRow]:
+        """Yield the rows of one file."""
+
+    def extras(self, file: CorpusFile, row: TableRow) -> dict[str, Any]:
+        """Return further fields of the Example."""
+        return {}
+
+    def examples(self) -> Iterator[Example]:
+        """Yield one example per row; rows without text or with an unknown label are dropped."""
+        for file in self.files():
+            unknown, usable = self.tally.drops["unknown_label"], 0
+            for row in self.rows(file):
+                if not self.has_text(row):
+                    continue
+                label = label_of(row, self.words, self.tally) if "label" in row.fields else None
+                if label is None and "label" in row.fields:
+                    continue
+                usable += 1
+                text = row.text("text")
+                yield self.example(file, row_key(row), text, **{"label": label, **self.extras(file, row)})
+            if self.tally.drops["unknown_label"] > unknown and not usable:
+                self._refuse(file)
+
+    def _refuse(self, file: CorpusFile) -> None:
+        """Raise an error: a file without a single known label is another corpus."""
+        first = next((p for p in self.tally.places["unknown_label"] if p.startswith(file.path.name)), "")
+        words = ", ".join(self.words)
+        raise DataError(f"{file.path}: no label in it is one of {words} (first {first}); {self.cure}")
+
+    def has_text(self, row: TableRow, column: str = "text") -> bool:
+        """Return True if a row has a usable text; otherwise count it as dropped."""
+        text = row.text(column)
+        if not text:
+            self.tally.drop("no_text", row.place)
+        elif "\0" in text:
+            self.tally.drop("nul_byte", row.place, repr(text))
+        return bool(text) and "\0" not in text
+
+    def csv(self, file: CorpusFile, columns: Columns) -> Iterator[TableRow]:
+        """Yield the rows of a CSV of this release."""
+        return csv_rows(file.path, columns, self.tally, self.cure)
+
+
+def row_key(row: TableRow) -> str:
+    """Return the official id of a row, or its number where it has none."""
+    value = row.fields.get("id")
+    return str(value).strip() if isinstance(value, str | int) and str(value).strip() else str(row.number)

@@ -12,7 +12,7 @@ from deadpan.errors import ConfigError
 from deadpan.records import LabelKind, Split
 from deadpan.registry import unknown
 
-COLUMNS: Mapping[str, tuple[str, ...]] = {
+COLUMN_NAMES: Mapping[str, tuple[str, ...]] = {
     "text": (
         "text", "response", "tweet", "comment", "headline", "utterance", "sentence", "body", "content",
         "tokens",
@@ -33,7 +33,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Field of an Example -> the names such a column commonly has, tried in this order."""
 
-SPLITS: Mapping[str, Split] = {
+SPLIT_NAMES: Mapping[str, Split] = {
     "train": "train",
     "training": "train",
     "dev": "dev",
@@ -46,6 +46,16 @@ SPLITS: Mapping[str, Split] = {
 }
 """Names of splits as people write them."""
 
+
+READER_OPTIONS: Mapping[str, str] = {
+    "columns": "tables",
+    "positive": "tables",
+    "negative": "tables",
+    "label_kind": "tables",
+    "text_file": "isarcasm, whose release holds tweet ids only",
+    "ids_only": "isarcasm, whose release holds tweet ids only",
+}
+"""Fields of Reading that only some readers take, and whose they are."""
 
 _SUCH_AS = {"split": "test", "language": "en", "label_kind": "author"}
 
@@ -74,9 +84,9 @@ class Reading:
 
     def __post_init__(self) -> None:
         for field, _ in self.columns:
-            if field not in COLUMNS:
-                raise ConfigError(unknown("column", field, COLUMNS))
-        if self.split and self.split.lower() not in SPLITS:
+            if field not in COLUMN_NAMES:
+                raise ConfigError(unknown("column", field, COLUMN_NAMES))
+        if self.split and self.split.lower() not in SPLIT_NAMES:
             raise ConfigError(unknown("split", self.split, ["train", "dev", "test"]))
         if self.label_kind not in get_args(LabelKind):
             raise ConfigError(unknown("label kind", self.label_kind, [k for k in get_args(LabelKind) if k]))
@@ -89,13 +99,15 @@ class Reading:
         """Return the reading given by keyword arguments: fields of Reading, or columns (text="tweet")."""
         names = [field.name for field in fields(cls)]
         columns = _column_names(how.pop("columns", None) or {})
-        columns |= {name: how.pop(name) for name in list(how) if name in COLUMNS and name not in names}
+        columns |= {name: how.pop(name) for name in list(how) if name in COLUMN_NAMES and name not in names}
         for name, column in columns.items():
-            if name in COLUMNS and not isinstance(column, str):
-                raise ConfigError(f"{name}={column!r}: name a column, such as {name}={COLUMNS[name][0]!r}")
+            if name in COLUMN_NAMES and not isinstance(column, str):
+                raise ConfigError(
+                    f"{name}={column!r}: name a column, such as {name}={COLUMN_NAMES[name][0]!r}"
+                )
         for name in how:
             if name not in names:
-                raise ConfigError(unknown("argument", name, dict.fromkeys([*names, *COLUMNS])))
+                raise ConfigError(unknown("argument", name, dict.fromkeys([*names, *COLUMN_NAMES])))
         for name in ("positive", "negative"):
             how[name] = _values(how.get(name, ()))
         for name in ("data_dir", "text_file"):
@@ -108,7 +120,7 @@ class Reading:
     @property
     def wanted_split(self) -> Split:
         """The split by its own name: "validation" is dev."""
-        return SPLITS.get(self.split.lower(), "")
+        return SPLIT_NAMES.get(self.split.lower(), "")
 
 
 def _column_names(columns: object) -> dict[str, Any]:

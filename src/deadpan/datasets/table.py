@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import ClassVar, cast, get_args
 
 from deadpan.datasets.reader import CorpusFile, Reader, Release
-from deadpan.datasets.reading import COLUMNS, SPLITS, Reading
+from deadpan.datasets.reading import COLUMN_NAMES, SPLIT_NAMES, Reading
 from deadpan.drops import Tally
 from deadpan.errors import ConfigError, DataError
 from deadpan.formats.labels import EVERYDAY, read_label
@@ -21,10 +21,10 @@ from deadpan.formats.tables import SUFFIXES, header_of, holds_examples, read_tab
 from deadpan.records import Example, LabelKind, Turn
 from deadpan.storage import read_records
 
-NAMED_LABELS = 20
+_NAMED_LABELS = 20
 """Unknown labels that are counted by name; further ones are counted together."""
 
-WRITTEN_HERE = frozenset({"categories", "source", "label_kind", "meta"})
+_EXAMPLE_COLUMNS = frozenset({"categories", "source", "label_kind", "meta"})
 """Columns that together tell a flat table of Examples, as `datasets convert` writes it."""
 
 _NOT_TABLES = ("manifest.json", "croissant.json", "statistics.json")
@@ -83,7 +83,7 @@ class TableReader(Reader):
         )
         if not inside or inside[0].suffix.lower() not in SUFFIXES:
             raise DataError(f"{self.data}: no table there: expected {expected}")
-        return [CorpusFile(path, SPLITS.get(path.stem.lower(), "")) for path in inside]
+        return [CorpusFile(path, SPLIT_NAMES.get(path.stem.lower(), "")) for path in inside]
 
     def examples(self) -> Iterator[Example]:
         """Yield every row as an Example."""
@@ -162,7 +162,7 @@ class TableReader(Reader):
         chosen: dict[str, str] = {}
         if "label" not in self.columns:
             check_one_label(path, list(spelled))
-        for field, usual in COLUMNS.items():
+        for field, usual in COLUMN_NAMES.items():
             asked = self.columns.get(field)
             column = next((spelled[s] for s in ([asked.lower()] if asked else usual) if s in spelled), None)
             if column is not None:
@@ -178,18 +178,18 @@ class TableReader(Reader):
         values = {field: row.fields.get(column) for field, column in chosen.items()}
         id = _word(values.get("id")) or f"{self.name}/{file.path.stem}-{row.number}"
         split = _word(values.get("split")).lower()
-        if split and split not in SPLITS:
+        if split and split not in SPLIT_NAMES:
             self.tally.change("unknown_split")
         used = set(chosen.values())
         example = Example(
             id=self.unique(id),
             response=Turn(_word(values.get("speaker")), _word(values.get("text"))),
-            context=turns(values.get("context")),
+            context=parse_context(values.get("context")),
             label=label,
             label_kind=self.reading.label_kind,
             group=_word(values.get("group")),
             sequence=_word(values.get("sequence")),
-            split=SPLITS.get(split, "") if split else file.split,
+            split=SPLIT_NAMES.get(split, "") if split else file.split,
             source=self.name,
             language=_word(values.get("language"))
             if "language" in chosen
@@ -198,11 +198,11 @@ class TableReader(Reader):
             rephrase=_word(values.get("rephrase")),
             meta={name: v for name, v in row.fields.items() if name not in used and _plain(v)},
         )
-        return self._restored(example, row) if row.fields.keys() >= WRITTEN_HERE else example
+        return self._restored(example, row) if row.fields.keys() >= _EXAMPLE_COLUMNS else example
 
     def _restored(self, example: Example, row: TableRow) -> Example:
         """Return an Example of a table that deadpan wrote, with what no other table has a column for."""
-        cells = {name: _word(row.fields[name]) for name in WRITTEN_HERE}
+        cells = {name: _word(row.fields[name]) for name in _EXAMPLE_COLUMNS}
         kind = cells["label_kind"] if cells["label_kind"] in get_args(LabelKind) else ""
         try:
             meta = json.loads(cells["meta"] or "{}")
@@ -268,7 +268,7 @@ class TableReader(Reader):
     def _drop_label(self, row: TableRow, value: str) -> None:
         reason = f"label_unknown.{_label_key(value)[:40]}"
         named = sum(name.startswith("label_unknown.") for name in self.tally.drops)
-        if reason not in self.tally.drops and named >= NAMED_LABELS:
+        if reason not in self.tally.drops and named >= _NAMED_LABELS:
             reason = "label_unknown"
         self.tally.drop(reason, row.place, repr(value))
 
@@ -282,7 +282,7 @@ def _tables_in(path: Path) -> list[Path]:
 
 def check_one_label(path: Path, names: list[str]) -> None:
     """Refuse to take a prediction for a label: `detect predict` adds the columns label and score."""
-    others = [name for name in COLUMNS["label"] if name in names and name != "label"]
+    others = [name for name in COLUMN_NAMES["label"] if name in names and name != "label"]
     if others and {"label", "score"} <= set(names):
         raise DataError(
             f"{path}: the columns label and {others[0]} both look like labels, and label may be a prediction"
@@ -293,12 +293,12 @@ def check_one_label(path: Path, names: list[str]) -> None:
 # ---------------------------------------------------------------- cells
 
 
-def turns(value: object) -> tuple[Turn, ...]:
+def parse_context(value: object) -> tuple[Turn, ...]:
     """Return a context as turns: a list of texts or {speaker, text}, the same as JSON, or one per line."""
     if isinstance(value, str):
         if value.lstrip().startswith("["):
             try:
-                return turns(json.loads(value))
+                return parse_context(json.loads(value))
             except (ValueError, RecursionError):
                 pass  # a text that starts with a bracket
         return tuple(Turn("", line.strip()) for line in value.split("\n") if line.strip())

@@ -108,7 +108,7 @@ def compare(
     If SOURCE has published train and test splits, they are used; otherwise folds. --setting NAME=VALUE
     applies to all systems, --setting SYSTEM.NAME=VALUE to one.
     """
-    from deadpan.datasets.parts import read_parts
+    from deadpan.datasets import read_parts
     from deadpan.detect.studies.comparison import compare_history, compare_systems
     from deadpan.detect.system import parse_settings, parse_turns
 
@@ -154,7 +154,7 @@ def transfer(
 
     Duplicates and near duplicates of an earlier SOURCE are excluded from the later one, and counted.
     """
-    from deadpan.datasets.parts import read_several
+    from deadpan.datasets import read_several
     from deadpan.detect.studies.transfer import METRIC
     from deadpan.detect.studies.transfer import transfer as run
 

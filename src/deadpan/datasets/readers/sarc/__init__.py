@@ -1,1 +1,0 @@
-"""Readers of SARC: its index and comments (also as Arrow columns), and its raw corpus."""
