@@ -386,7 +386,7 @@ def prepare_output(folder: Path) -> dict[str, Mark]:
         raise ConfigError(f"{folder}: is a file: choose another --out")
     if manifest_path(folder).is_file():
         try:
-            read_manifest(folder)
+            read_manifest(folder, any_version=True)
         except DataError:
             raise ConfigError(
                 f"{folder / 'manifest.json'}: not a manifest of deadpan: choose another --out"
@@ -420,10 +420,25 @@ def _input_names(inputs: Iterable[Path]) -> dict[str, Path]:
     return dict(sorted(found.items()))
 
 
-def read_manifest(output: Path) -> Manifest:
-    """Read the manifest of an output folder or file."""
+def read_manifest(output: Path, *, any_version: bool = False) -> Manifest:
+    """Read the manifest of an output folder or file, and refuse what another version of deadpan wrote.
+
+    Set `any_version` where the output is replaced or only listed: then what is in it does not matter.
+    """
     path = manifest_path(output)
+    found = read_json(path)
+    if not any_version and isinstance(found, dict):
+        check_version(str(found.get("version", __version__)), output)
     try:
-        return decode(read_json(path), Manifest)
-    except (TypeError, ValueError) as bad:
+        return decode(found, Manifest)
+    except ValueError as bad:
         raise DataError(f"{path}: not a manifest of deadpan: {bad}") from None
+
+
+def check_version(version: str, place: Path | str) -> None:
+    """Raise unless this version of deadpan reads what `version` wrote: the first two numbers are equal."""
+    if version.split(".")[:2] != __version__.split(".")[:2]:
+        raise DataError(
+            f"{place}: written by deadpan {version}, which deadpan {__version__} does not read: "
+            f"make it again, or use deadpan {version}"
+        )

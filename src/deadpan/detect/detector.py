@@ -333,7 +333,7 @@ def clear_model_folder(folder: Path) -> None:
     """Remove the files of the model saved there before, so that none remain beside those of another."""
     if not (folder / "manifest.json").is_file():
         return
-    for name in read_manifest(folder).files:
+    for name in read_manifest(folder, any_version=True).files:
         path = folder / name
         outside = Path(name).is_absolute() or ".." in Path(name).parts
         if outside or not path.is_file():  # the manifest may come from somewhere else

@@ -114,9 +114,9 @@ def _prepare(out: Path, folders: Iterable[Path]) -> None:
     if out.exists() and not out.is_dir():
         raise ConfigError(f"{out}: is a file: choose another --out")
     if out.is_dir() and any(out.iterdir()):
-        if not manifest_path(out).is_file() or read_manifest(out).command != COMMAND:
+        if not manifest_path(out).is_file() or read_manifest(out, any_version=True).command != COMMAND:
             raise ConfigError(f"{out}: not empty and not a report: choose another --out")
-        for name in read_manifest(out).files:
+        for name in read_manifest(out, any_version=True).files:
             path = out / name
             if not Path(name).is_absolute() and ".." not in Path(name).parts:
                 path.unlink(missing_ok=True)

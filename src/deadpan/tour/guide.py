@@ -132,7 +132,7 @@ def _prepare(out: Path) -> None:
     """Make the folder; refuse one that is not a tour's, since stops replace what is in their subfolders."""
     if out.exists() and not out.is_dir():
         raise ConfigError(f"{out}: is a file: choose another --out")
-    is_tour = manifest_path(out).is_file() and read_manifest(out).command == COMMAND
+    is_tour = manifest_path(out).is_file() and read_manifest(out, any_version=True).command == COMMAND
     if out.is_dir() and any(out.iterdir()) and not is_tour:
         raise ConfigError(f"{out}: not empty and not a tour: choose another --out")
     out.mkdir(parents=True, exist_ok=True)

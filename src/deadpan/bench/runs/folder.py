@@ -12,7 +12,15 @@ from typing import Any
 from deadpan.bench.runs.recorded import unpack_recorded
 from deadpan.bench.runs.rows import AnswerRow
 from deadpan.errors import ConfigError, DataError
-from deadpan.storage import manifest_path, read_json, read_records, write_json, write_manifest, write_records
+from deadpan.storage import (
+    manifest_path,
+    read_json,
+    read_manifest,
+    read_records,
+    write_json,
+    write_manifest,
+    write_records,
+)
 from deadpan.validation import decode, encode
 
 PLAN, JOURNAL, ROWS = "run.json", "calls.sqlite", "rows.jsonl"
@@ -163,6 +171,8 @@ def finish(path: Path, plan: RunPlan, rows: Sequence[AnswerRow]) -> bool:
 
 def read_run(path: Path) -> BenchRun:
     """Read a run folder; it is complete only if every row of its plan has an answer."""
+    if manifest_path(path).is_file():
+        read_manifest(path)  # raises if another version wrote the run
     plan = read_plan(path)
     if not (path / ROWS).exists():
         return BenchRun(path, plan, (), False)

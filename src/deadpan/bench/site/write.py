@@ -117,7 +117,7 @@ def _is_site(out: Path) -> bool:
     """Return whether a folder holds a leaderboard, or the pages of one whose writing was cut short."""
     if manifest_path(out).is_file():
         try:
-            return read_manifest(out).command == COMMAND
+            return read_manifest(out, any_version=True).command == COMMAND
         except DataError:  # somebody else's
             return False
     names = {path.name for path in out.iterdir()}

@@ -36,7 +36,7 @@ def _ours(checkpoints: Checkpoints) -> set[str]:
     """Return the files that the manifest, or the list of an interrupted publication, says are ours."""
     ours = set(published(checkpoints))
     if manifest_path(checkpoints.out).is_file():
-        manifest = read_manifest(checkpoints.out)
+        manifest = read_manifest(checkpoints.out, any_version=True)
         if manifest.command in COMMANDS:
             ours |= {*manifest.files, "manifest.json"}
     return ours

@@ -67,7 +67,7 @@ def _benchmarks_after(out: Path) -> list[str]:
     found = []
     for path in out.glob("after-*/manifest.json"):
         try:
-            manifest = read_manifest(path.parent)
+            manifest = read_manifest(path.parent, any_version=True)
         except DataError:  # somebody else's
             continue
         if manifest.command in COMMANDS:
