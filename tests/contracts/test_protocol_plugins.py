@@ -97,5 +97,5 @@ def test_a_protocol_of_another_package_goes_from_a_corpus_to_a_release(installed
     ]
     (tmp_path / "answers.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     assert "4 of 4" in studio("import", "p", str(tmp_path / "answers.jsonl"))
-    assert "Is it polite?" in studio("agreement", "p")
+    assert "Is it polite?" in studio("status", "p", "--agreement")
     assert "4 examples" in studio("release", "p", "--out", str(tmp_path / "release"))

@@ -34,7 +34,7 @@ def test_people_choose_the_sarcastic_one_of_two(program, built):
         for place in (0, 1):
             person = Person(site, "which", link)
             assert person.answer_all(lambda screen, question, at=place: screen.choices[question][at]) == 5
-    agreement = program.json("studio", "agreement", "which")
+    agreement = program.json("studio", "status", "which", "--agreement")
     assert "choice" in str(agreement)
     program("studio", "export", "which", "--out", "answers")
     assert len(read_export(program.folder / "answers").judgments) == 10

@@ -215,7 +215,6 @@ class Invite(models.Model):
     uses = models.PositiveIntegerField(default=1)
     uses_left = models.PositiveIntegerField(default=1)
     group = models.CharField(max_length=40, blank=True, default="")
-    note = models.CharField(max_length=120, blank=True, default="")
     expires_at = models.DateTimeField()
     revoked_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(default=timezone.now)

@@ -37,7 +37,7 @@ def test_settings_title_and_stage_are_changed_and_logged(run, site, study):
         assert isinstance(said, str) and said.count("\n") <= 1, said
     study.refresh_from_db()
     assert study.stage == "paused" and study.settings["per_person"] == 1
-    events = run("log", "s")["events"]
+    events = run("status", "s", "--log")["events"]
     assert [event["what"] for event in events][:2] == ["paused", "settings"]
     assert all(event["by"].startswith("cli:") for event in events[:2])
 
@@ -47,12 +47,12 @@ def test_items_are_added_once(run, site, study, tmp_path):
     more.write_text(
         json.dumps({"id": "n1", "response": {"speaker": "", "text": "Lovely weather."}}) + "\n", "utf-8"
     )
-    assert run("add", "s", more)["change"] == "1 items added"
+    assert run("set", "s", "--add-items", more)["change"] == "1 items added"
     assert study.items.count() == 4
-    assert "is in the study already" in run("add", "s", more)
+    assert "is in the study already" in run("set", "s", "--add-items", more)
     empty = tmp_path / "empty.jsonl"
     empty.write_text("", "utf-8")
-    assert isinstance(run("add", "s", empty), str)
+    assert isinstance(run("set", "s", "--add-items", empty), str)
     assert study.items.count() == 4
 
 
@@ -85,11 +85,11 @@ def test_an_import_is_listed_and_removed(run, site, study, tmp_path):
     write_records(tmp_path / "old.jsonl", rows, Judgment)
     run("import", "s", tmp_path / "old.jsonl")
     assert study.judgments.count() == 3
-    listed = run("imports", "s")
+    listed = run("import", "s", "--list")
     number = listed["imports"][0]["import"]
-    run("imports", "s", "--remove", number)
-    assert study.judgments.count() == 0 and run("imports", "s")["imports"] == []
-    assert isinstance(run("imports", "s", "--remove", number), str)
+    run("import", "s", "--remove", number)
+    assert study.judgments.count() == 0 and run("import", "s", "--list")["imports"] == []
+    assert isinstance(run("import", "s", "--remove", number), str)
 
 
 @pytest.mark.parametrize(
@@ -102,16 +102,16 @@ def test_an_import_is_listed_and_removed(run, site, study, tmp_path):
     ],
 )
 def test_links_have_the_address_at_which_the_studio_was_served(run, site, study, host, hosts, plain, address):
-    from deadpan.studio.app.server import begin
+    from deadpan.studio.app.server import prepare_server
 
-    begin(site.home, host, 8899, workers=1, threads=1, hosts=hosts, plain_http=plain)
+    prepare_server(site.home, host, 8899, workers=1, threads=1, hosts=hosts, plain_http=plain)
     assert run("invite", "s")["link"].startswith(f"{address}/join/")
     assert run("invite", "s", "--site", "https://other")["link"].startswith("https://other/join/")
 
 
 def test_the_owner_gets_a_new_password_by_a_command_on_the_server(run, site, study):
     site.owner()
-    said = run("password", "owner", "--site", "https://study.example/")
+    said = run("members", "--reset-password", "owner", "--site", "https://study.example/")
     address = said["change"].removeprefix("https://study.example")
     assert address.startswith("/reset/")
     client = site.client()
@@ -120,4 +120,4 @@ def test_the_owner_gets_a_new_password_by_a_command_on_the_server(run, site, stu
     assert site.client().get(address).status_code == 404
     fresh = site.client()
     assert fresh.post("/login", {"name": "owner", "password": "another long battery"}).status_code == 302
-    assert "no account named" in run("password", "nobody")
+    assert "no account named" in run("members", "--reset-password", "nobody")

@@ -48,7 +48,7 @@ def test_create_invite_status_export(deadpan, home, site, tmp_path):
     )
     status = deadpan("studio", "status", "first", "--home", home)
     assert status.status == 0 and "0 of 15" in status.out and "ann" in status.out
-    assert deadpan("studio", "agreement", "first", "--home", home).status == 0
+    assert deadpan("studio", "status", "first", "--agreement", "--home", home).status == 0
     out = deadpan("studio", "export", "first", "--out", tmp_path / "out", "--home", home, "--json")
     assert out.json["counts"] == {"judgments": 0, "labels": 0}
     assert deadpan("studio", "backup", "--out", tmp_path / "b.gz", "--home", home).status == 0
@@ -155,22 +155,6 @@ def test_labels_made_elsewhere(deadpan, home, tmp_path):
     assert released.status == 0 and released.json["examples"] == 2
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        (["--items", "starter-en"], "--items is now SOURCE"),
-        (["starter-en", "--context", "none"], "--context is now --turns"),
-        (["starter-en", "--data", "."], "--data is now --data-dir"),
-    ],
-)
-def test_old_spellings_work_and_name_the_new_one(deadpan, home, old, new):
-    made = deadpan(
-        "studio", "create", "reader-judgment", "--name", "a", *old, "--limit", 3, "--home", home, "--json"
-    )
-    assert made.status == 0 and made.json["items"] == 3
-    assert made.err.strip().splitlines() == [f"deadpan: {new}; the old spelling will be removed"]
-
-
 def test_a_study_is_made_from_a_table(deadpan, home, tmp_path):
     table = tmp_path / "mine.csv"
     table.write_text("tweet,kind\nOh great.,sarc\nIt rains.,plain\nPerhaps.,maybe\n", "utf-8")
@@ -202,7 +186,7 @@ def test_tables_fit_eighty_columns(deadpan, home):
     for command in (
         ("status",),
         ("status", "a-study-with-a-long-name"),
-        ("agreement", "a-study-with-a-long-name"),
+        ("status", "a-study-with-a-long-name", "--agreement"),
     ):
         out = deadpan("studio", *command, "--home", home).out
         assert max(map(len, out.splitlines())) <= 80

@@ -53,12 +53,13 @@ def test_a_backup_where_there_is_no_studio_is_an_error_and_makes_nothing(deadpan
     done = deadpan("studio", "backup", "--out", tmp_path / "b.gz", "--home", empty)
     assert done.status == 2 and "there is no studio here" in done.err
     assert not empty.exists() and not (tmp_path / "b.gz").exists()
-    done = deadpan("studio", "password", "owner", "--home", empty)
+    done = deadpan("studio", "members", "--reset-password", "owner", "--home", empty)
     assert done.status == 2 and not empty.exists()
 
 
 @pytest.mark.parametrize(
-    "words", [("status",), ("export", "s", "--out", "x"), ("set", "s"), ("invite", "s"), ("log", "s")]
+    "words",
+    [("status",), ("export", "s", "--out", "x"), ("set", "s"), ("invite", "s"), ("status", "s", "--log")],
 )
 def test_a_command_about_a_study_makes_no_studio(deadpan, site, tmp_path, words):
     done = deadpan("studio", *words, "--home", tmp_path / "typo")

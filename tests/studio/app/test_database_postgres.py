@@ -82,7 +82,7 @@ def test_an_older_database_is_dumped_and_then_migrated(address, tmp_path):
     back = (
         "import sys; from pathlib import Path; from deadpan.studio.app.database import open_studio; "
         "open_studio(Path(sys.argv[1]), sys.argv[2], migrate=False); "
-        "from django.core.management import call_command; call_command('migrate', 'studio', '0001', verbosity=0)"
+        "from django.core.management import call_command; call_command('migrate', 'sessions', 'zero', verbosity=0)"
     )
     subprocess.run([sys.executable, "-c", back, str(server.home), address], env=server.env, check=True)
     server.command("status")
@@ -90,3 +90,22 @@ def test_an_older_database_is_dumped_and_then_migrated(address, tmp_path):
     assert "studio_judgment" in copy.read_text("utf-8")
     server.command("status")
     assert len(list((server.home / "backups").iterdir())) == 1  # nothing to do, nothing copied
+
+
+def test_a_database_of_an_earlier_version_names_the_version_it_needs(address, tmp_path):
+    import psycopg
+
+    url = address.replace("/postgres", "/earlier")
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE earlier")
+    server = Server(tmp_path / "earlier", url)
+    server.command("status")
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(
+            "INSERT INTO django_migrations (app, name, applied) "
+            "VALUES ('studio', '0002_append_only', '2026-01-01')"
+        )
+    words = [sys.executable, "-m", "deadpan", "studio", "status"]
+    done = subprocess.run(words, env=server.env, capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and len(done.stderr.strip().splitlines()) == 1
+    assert "DATABASE_URL: the database was made by deadpan 0.2.0" in done.stderr

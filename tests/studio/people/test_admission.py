@@ -51,7 +51,7 @@ def test_the_owner_decides_on_the_command_line(deadpan, site, items):
     people = [site.person(study) for _ in range(4)]
     for number, client in enumerate(people):
         site.answer_all(client, study, lambda item, n=number: SARCASM if n < 3 else ABNORMAL)
-    command = ("studio", "applicants", "s", "--home", site.home)
+    command = ("studio", "members", "s", "--applicants", "--home", site.home)
     listed = deadpan(*command, "--json").json["applicants"]
     assert [row["proposal"] for row in listed] == ["admit"] * 3 + ["not yet"]
     assert {row["state"] for row in listed} == {"applicant"}
@@ -67,7 +67,10 @@ def test_the_owner_decides_on_the_command_line(deadpan, site, items):
     shown = deadpan(*command).out
     assert names[3] in shown and "not yet" in shown
     site.make("reader-judgment", items(2), name="open")
-    assert "no qualification round" in deadpan("studio", "applicants", "open", "--home", site.home).err
+    assert (
+        "no qualification round"
+        in deadpan("studio", "members", "open", "--applicants", "--home", site.home).err
+    )
 
 
 def test_the_rounds_answers_are_in_the_export(site, items, tmp_path):

@@ -101,7 +101,7 @@ def test_every_page_links_to_the_withdrawal(site, study):
 def test_an_older_backup_does_not_bring_anybody_back(site, study, template, tmp_path):
     from deadpan.studio.app.database import open_studio
     from deadpan.studio.models import Person, StoredJudgment, StoredStudy
-    from deadpan.studio.records.backup import back_up, restore
+    from deadpan.studio.records.backup import back_up, restore_backup
 
     client, stays = site.person(study, name=NAME), site.person(study, name="stays")
     for person in (client, stays):
@@ -114,9 +114,9 @@ def test_an_older_backup_does_not_bring_anybody_back(site, study, template, tmp_
     shutil.copy(template, other / "studio.sqlite3")
     open_studio(other, "", migrate=False)
     with pytest.raises(DataError, match="nothing was changed"):
-        restore(tmp_path / "old.gz", tombstones=tmp_path / "none")
+        restore_backup(tmp_path / "old.gz", tombstones=tmp_path / "none")
     assert not Person.objects.exists()
-    restore(tmp_path / "old.gz")  # it names the folder it was made from, and with it the list
+    restore_backup(tmp_path / "old.gz")  # it names the folder it was made from, and with it the list
     assert not Person.objects.filter(name=NAME).exists() and Person.objects.filter(name="stays").exists()
     assert StoredJudgment.objects.count() == 9
     assert StoredStudy.objects.get().tombstones.count() == 1

@@ -48,7 +48,7 @@ def test_people_take_the_benchmark_and_become_a_row(deadpan, site, tmp_path):
     row = deadpan("bench", "humans", tmp_path / "out", "--set", some, "--out", tmp_path / "row", "--json")
     assert row.status == 0, row.err
     assert (row.json["model"], row.json["n"], row.json["runs"]) == ("human", ITEMS, 3)
-    report = deadpan("studio", "agreement", "q", *home, "--json").json["report"]
+    report = deadpan("studio", "status", "q", "--agreement", *home, "--json").json["report"]
     people = next(section for section in report if section["title"] == "Score of each person")
     shares = [share["value"] for _, share in people["rows"]]
     assert row.json["avg"]["value"] == pytest.approx(sum(shares) / 3)

@@ -15,14 +15,14 @@ def test_a_backup_comes_back_whole(site, judged, template, tmp_path):
     from deadpan.studio.app.database import open_studio
     from deadpan.studio.models import StoredJudgment as Row
     from deadpan.studio.models import StoredStudy
-    from deadpan.studio.records.backup import back_up, restore
+    from deadpan.studio.records.backup import back_up, restore_backup
     from deadpan.studio.records.journal import records
 
     path = tmp_path / "all.jsonl.gz"
     counts = back_up(path)
     before = records(judged)
     with pytest.raises(DataError, match="not empty"):
-        restore(path)
+        restore_backup(path)
     other = tmp_path / "other"
     other.mkdir()
     shutil.copy(template, other / "studio.sqlite3")
@@ -34,9 +34,18 @@ def test_a_backup_comes_back_whole(site, judged, template, tmp_path):
     short.write_bytes(gzip.compress("\n".join(lines[:-3]).encode()))
     for damaged in (cut, short, tmp_path / "none.gz", site.home / "studio.sqlite3"):
         with pytest.raises(DataError):
-            restore(damaged)
+            restore_backup(damaged)
         assert Row.objects.count() == 0
-    with gzip.open(path, "rt", encoding="utf-8") as file:  # as older versions wrote it
+    with gzip.open(path, "rt", encoding="utf-8") as file:  # the table, not the class
         assert '"model": "studio.judgment"' in file.read()
-    assert restore(path) == counts
+    assert restore_backup(path) == counts
     assert records(StoredStudy.objects.get()) == before
+
+
+def test_a_backup_of_an_earlier_version_names_the_version_it_needs(site, tmp_path):
+    from deadpan.studio.records.backup import restore_backup
+
+    path = tmp_path / "old.gz"
+    path.write_bytes(gzip.compress(b'{"deadpan": "0.2.0", "format": 1, "home": "/srv"}\n{"end": {}}\n'))
+    with pytest.raises(DataError, match=r"a backup of deadpan 0\.2\.0: restore it with that version"):
+        restore_backup(path)

@@ -12,6 +12,8 @@ from deadpan.errors import ConfigError, DataError, need, reason_of
 from deadpan.studio.app.settings import DATABASE, database_settings, settings_for
 
 HOME, URL = "DEADPAN_STUDIO", "DATABASE_URL"
+_EARLIER = {"0002_append_only": "0.2.0"}
+"""A migration that only databases of an earlier version have, and that version."""
 
 
 def open_studio(
@@ -111,6 +113,9 @@ def migrate_database(home: Path, url: str) -> list[str]:
         place = str(home / DATABASE) if not url else "DATABASE_URL"
         raise DataError(f"{place}: cannot be opened as a database ({reason_of(bad)})") from None
     newer = sorted(name for app, name in applied - known if app == "studio")
+    if earlier := [_EARLIER[name] for name in newer if name in _EARLIER]:
+        place = str(home / DATABASE) if not url else "DATABASE_URL"
+        raise DataError(f"{place}: the database was made by deadpan {earlier[0]}: open it with that version")
     if newer:
         raise DataError(
             f"the database was made by a newer deadpan (it knows {newer[-1]}): install that version"

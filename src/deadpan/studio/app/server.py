@@ -45,7 +45,7 @@ class StudioStart(Result):
         return asdict(self)
 
 
-def begin(
+def prepare_server(
     home: Path,
     host: str,
     port: int,
@@ -79,13 +79,15 @@ def _public_address(host: str, port: int, hosts: tuple[str, ...], plain_http: bo
     return f"http://{name}:{port}"
 
 
-def last_address(home: Path) -> str:
-    """Return the address at which the studio was served last, for the links that commands print."""
-    path = home / ADDRESS
+def last_address() -> str:
+    """Return the address at which the open studio was served last, for the links that commands print."""
+    from django.conf import settings
+
+    path = Path(settings.STUDIO_HOME) / ADDRESS
     return path.read_text(encoding="utf-8").strip() if path.is_file() else "http://127.0.0.1:8000"
 
 
-def serve(
+def serve_studio(
     home: Path,
     bind: str,
     *,
@@ -211,7 +213,7 @@ def start_worker(home: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-m", "deadpan.studio.app.server", str(home), str(os.getpid())])
 
 
-def work(home: Path, parent: int) -> None:
+def run_worker(home: Path, parent: int) -> None:
     """Refresh figures until the parent is gone."""
     os.nice(15)
     open_studio(home, migrate=False)
@@ -229,4 +231,4 @@ def work(home: Path, parent: int) -> None:
 
 
 if __name__ == "__main__":
-    work(Path(sys.argv[1]), int(sys.argv[2]))
+    run_worker(Path(sys.argv[1]), int(sys.argv[2]))

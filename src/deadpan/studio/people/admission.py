@@ -316,7 +316,8 @@ def decide_applicants(
     for pseudonym in decisions:
         if pseudonym not in known:
             raise ConfigError(
-                f"no applicant {pseudonym!r} in {study.slug}; see deadpan studio applicants {study.slug}"
+                f"no applicant {pseudonym!r} in {study.slug}: "
+                f"see deadpan studio members {study.slug} --applicants"
             )
     for pseudonym, admitted in decisions.items():
         decide(study, pseudonym, admitted, actor)

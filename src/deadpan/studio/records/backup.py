@@ -34,7 +34,8 @@ TABLES = (
 """Parents before children. Sessions, failed logins and what can be computed again are not backed up."""
 NAMES = {model: model._meta.db_table.removeprefix("studio_") for model in TABLES}
 """Names in the file are those of the tables: they stay when a class is renamed."""
-FORMAT = 1
+FORMAT = 2
+"""Format 1, of deadpan 0.2.0, had other tables and other names of protocols."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ def _line(row: Any) -> str:
     return json.dumps(plain, ensure_ascii=False, default=lambda time: time.isoformat()) + "\n"
 
 
-def restore(path: Path, tombstones: Path | None = None) -> StudioRows:
+def restore_backup(path: Path, tombstones: Path | None = None) -> StudioRows:
     """Read a backup into an empty studio, all or nothing, and erase again everybody who has withdrawn since.
 
     `tombstones` is the list of withdrawals, or the folder of the studio that wrote the backup. The list in
@@ -153,7 +154,8 @@ def _head(path: Path) -> dict[str, Any]:
     except (StopIteration, ValueError):
         raise DataError(f"{path}: not a backup of deadpan studio") from None
     if not isinstance(head, dict) or head.get("format") != FORMAT:
-        raise DataError(f"{path}: a backup of another version ({head!r:.60}); use the deadpan that wrote it")
+        version = head.get("deadpan", "another version") if isinstance(head, dict) else "another version"
+        raise DataError(f"{path}: a backup of deadpan {version!s:.20}: restore it with that version")
     return head
 
 

@@ -60,7 +60,7 @@ class ImportedLabels(Result):
         count = f"{self.added:,} of {self.read:,} judgments {would} to {self.study}"
         notes = [count, *tally_notes(self.tally)]
         if self.number is not None:
-            notes.append(f"take it back: deadpan studio imports {self.study} --remove {self.number}")
+            notes.append(f"take it back: deadpan studio import {self.study} --remove {self.number}")
         return Summary(notes=tuple(notes))
 
     def as_dict(self) -> dict[str, object]:
@@ -243,7 +243,9 @@ def remove_import(study: Any, number: int, actor: str, now: datetime) -> ImportL
     """Take an import out of the journal, with the members and assignments that came with it."""
     batch = StoredImport.objects.filter(study=study, pk=number, removed_at=None).first()
     if batch is None:
-        raise ConfigError(f"no import {number} in {study.slug}; see deadpan studio imports {study.slug}")
+        raise ConfigError(
+            f"no import {number} in {study.slug}; see deadpan studio import {study.slug} --list"
+        )
     with transaction.atomic():
         lock_study(study.pk)
         # The trigger lets the rows go only once this is written.

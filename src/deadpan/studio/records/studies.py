@@ -267,7 +267,7 @@ def order_items(
     if order == ORDERS[0]:
         return None
     if predictor is None:
-        raise ConfigError("an informative order needs a detector: name one with --model")
+        raise ConfigError("an informative order needs a detector: name one with --detector")
     asked = [item for item in items if not item.check]
     examples = [Example(item.id, item.response, context=item.context) for item in asked]
     scores = [0.5 if p.score is None else p.score for p in predictor.predict(examples)]

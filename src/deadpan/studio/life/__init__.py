@@ -1,1 +1,0 @@
-"""The life of a study: made from an upload, steered while it runs, and logged."""
