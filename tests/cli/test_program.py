@@ -69,8 +69,6 @@ TWO_KINDS = {"--remove"}
         ("detect explain", "--html", "--out"),
         ("datasets clean", "--also", "--remove"),
         ("corpus synthesize", "--format", "--compression"),
-        ("studio create", "--detector", "--model"),
-        ("studio release", "--raters", "--rater-names"),
         ("generate review", "--name", "--reviewer"),
         ("bench audit", "--plot", "--out"),
         ("bench harden", "--runs", "--run"),
