@@ -29,16 +29,16 @@ from typing import Any
 SOURCE = Path(__file__).parents[1] / "src"
 sys.path.insert(0, str(SOURCE))
 
+from deadpan.corpus.settings import STEPS  # noqa: E402
 from deadpan.corpus.synthesize import synthesize_dumps  # noqa: E402
 
 PARTS = ("bars", "curve", "steps", "tricks", "peer", "driver")
-STEPS = ("ingest", "label", "threads", "benchmark")
 CHILD = """
 import json, resource, sys, time
 exec(sys.argv[6])
-from deadpan.corpus import run_step
+from deadpan.corpus import build_until
 began = time.perf_counter()
-run_step(sys.argv[3], sys.argv[1], sys.argv[2], memory=sys.argv[4], workers=int(sys.argv[5]))
+build_until(sys.argv[3], sys.argv[1], sys.argv[2], memory=sys.argv[4], workers=int(sys.argv[5]))
 own, others = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 print(json.dumps({
     "seconds": time.perf_counter() - began,
@@ -155,13 +155,11 @@ def steps(dumps: Path, work: Path, memory: str) -> None:
     print(f"  raw dumps: {size / 1e6:,.0f} MB")
 
 
-PLAIN_OPTIONS = (
-    "import deadpan.corpus.sql as sql; sql.PARQUET_OPTIONS = sql.PARQUET_OPTIONS.replace({!r}, {!r})"
-)
+PLAIN_OPTIONS = "import deadpan.corpus.engines.duckdb as sql; sql.PARQUET_OPTIONS = sql.PARQUET_OPTIONS.replace({!r}, {!r})"
 TRICKS = {
     "tests before regular expressions": """
-import deadpan.corpus.ingest.rules as rules
-from deadpan.corpus.sql import literal
+import deadpan.corpus.rules as rules
+from deadpan.corpus.engines.duckdb import literal
 rules._spaced = lambda c: f"regexp_replace({c}, {literal(rules.NOT_PLAIN)}, ' ', 'g')"
 rules._trimmed = lambda t: f"trim({t})"
 rules.unescaped = lambda c: f"replace(replace(replace({c}, '&lt;', '<'), '&gt;', '>'), '&amp;', '&')"

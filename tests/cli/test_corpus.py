@@ -43,9 +43,9 @@ def test_single_steps_write_the_files_of_build(tmp_path: Path) -> None:
     write_config(tmp_path / "corpus.toml", settings_of(tmp_path))
     common = [tmp_path / "dumps", "--config", tmp_path / "corpus.toml", "--memory", "500MB"]
     for step in ("ingest", "label", "threads"):
-        done = deadpan(step, *common, "--out", tmp_path / "steps", "--json")
+        done = deadpan("build", "--until", step, *common, "--out", tmp_path / "steps", "--json")
         assert json.loads(done.output)["done"] == step
-    done = deadpan("benchmark", *common, "--out", tmp_path / "steps", "--json")
+    done = deadpan("build", *common, "--out", tmp_path / "steps", "--json")
     assert json.loads(done.output)["counts"]["lines"] == 2000
     shown = deadpan("build", *common, "--out", tmp_path / "built")
     assert "author_unaware" in shown.output
@@ -56,13 +56,17 @@ def test_single_steps_write_the_files_of_build(tmp_path: Path) -> None:
 def test_screens(built: Path, tmp_path: Path) -> None:
     assert "use the marker" in deadpan("stats", built).output
     assert json.loads(deadpan("stats", built, "--json").output)["totals"]["comments"] > 100
-    assert "▸" in deadpan("sample", built, "--sample", 2).output
     checked = deadpan("verify", built)
     assert "Every rule holds" in checked.output
     assert checked.return_value == 0
-    assert "studio create audit" in deadpan("audit", built, "--sample", 5, "--out", tmp_path / "a").output
     assert (
-        json.loads(deadpan("pairs", built, "--sample", 5, "--out", tmp_path / "p", "--json").output)["items"]
+        "studio create audit"
+        in deadpan("study", "noise", built, "--sample", 5, "--out", tmp_path / "a").output
+    )
+    assert (
+        json.loads(deadpan("study", "pairs", built, "--sample", 5, "--out", tmp_path / "p", "--json").output)[
+            "items"
+        ]
         > 0
     )
 

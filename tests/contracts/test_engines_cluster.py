@@ -50,7 +50,7 @@ def test_killed_workers_change_no_byte(
         lost.append(where)
 
     def reading(engine: SparkEngine, work: Any, jobs: Any, *rest: Any, **more: Any) -> None:
-        if work.__module__ == "deadpan.corpus.ingest.read":
+        if work.__name__ == "read_dump":
             killers.append(when_tasks_run(engine.session, lambda: kill(0, "ingest")))
         run_jobs(engine, work, jobs, *rest, **more)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from deadpan.corpus.ingest.lines import open_lines
+from deadpan.corpus.lines import open_lines
 
 
 def comment(id: str, **fields: object) -> bytes:

@@ -12,10 +12,10 @@ import pytest
 
 from corpus.adversary import Dumps, adversary
 from corpus.making import check, difference, expected, files, run, settings_of
-from deadpan.corpus import BuiltCorpus, build_corpus, run_step
+from deadpan.corpus import BuiltCorpus, build_corpus, build_until
 from deadpan.corpus.build import Build
 from deadpan.corpus.engines.duckdb import readable_error
-from deadpan.corpus.steps import STEPS
+from deadpan.corpus.settings import STEPS
 from deadpan.corpus.synthesize import synthesize_dumps
 from deadpan.errors import ConfigError
 
@@ -30,9 +30,9 @@ def test_every_byte_equals_the_reference(tmp_path: Path, seed: int, honest: bool
 
 
 def test_dumps_read_in_parts_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deadpan.corpus.ingest.lines.BLOCK", 512)
-    monkeypatch.setattr("deadpan.corpus.ingest.read.PART", 9_000)
-    monkeypatch.setattr("deadpan.corpus.relate.batches.WORDS_AT_ONCE", 5)
+    monkeypatch.setattr("deadpan.corpus.lines.BLOCK", 512)
+    monkeypatch.setattr("deadpan.corpus.rows.PART", 9_000)
+    monkeypatch.setattr("deadpan.corpus.trees.WORDS_AT_ONCE", 5)
     dumps = adversary(2, comments=300)
     manifest = run(tmp_path, dumps.write(tmp_path / "dumps"))
     check(tmp_path / "out", manifest, expected(dumps))
@@ -213,14 +213,14 @@ def test_build_corpus_takes_single_settings_also_in_a_running_loop(tmp_path: Pat
 def test_every_step_is_a_method_of_a_build() -> None:
     assert all(callable(getattr(Build, step)) for step in STEPS)
     with pytest.raises(ConfigError, match="unknown step 'thread': did you mean 'threads'"):
-        run_step("thread", "dumps", "out")
+        build_until("thread", "dumps", "out")
 
 
 def test_an_interrupt_within_rmtree_is_still_an_interrupt(tmp_path, monkeypatch):
     """shutil.rmtree turns Ctrl-C into an OSError when it comes while a folder is closed."""
     dumps = synthesize_dumps(tmp_path / "dumps", months=1, comments=50, form="gz")
 
-    def closed_twice(self: Build) -> None:
+    def closed_twice(self: Build, moved: object) -> None:
         try:
             raise KeyboardInterrupt
         except KeyboardInterrupt:

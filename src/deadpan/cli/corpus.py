@@ -1,4 +1,4 @@
-"""deadpan corpus: a SARC corpus from Reddit dumps, in one go or step by step."""
+"""deadpan corpus: a SARC corpus from Reddit dumps, and studies of it."""
 
 from __future__ import annotations
 
@@ -6,24 +6,20 @@ import atexit
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from deadpan.cli.command import Group
 from deadpan.cli.options import FOLDER, PATH, joined
-from deadpan.cli.terminal.output import emit, json_option, seed_option, show, show_conversation
+from deadpan.cli.terminal.output import json_option, seed_option, show
 from deadpan.cli.terminal.progress import progress_bar
-from deadpan.corpus.steps import LAST_STEP, STEPS
-
-if TYPE_CHECKING:
-    from rich.console import Console
+from deadpan.corpus.settings import STEPS
 
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 corpus_argument = click.argument("directory", type=FOLDER, metavar="SOURCE")
 source_argument = click.argument("source", type=PATH, metavar="SOURCE")
-subset_option = click.option("--subset", default="main", show_default=True, help="main, or one such as pol.")
 study_option = click.option("--out", required=True, type=FOLDER, help="Study folder to write.")
 
 
@@ -50,11 +46,14 @@ engine_options = joined(
                  help="Memory limit of the engine; the rest spills to disk."),
     click.option("--workers", default=0, show_default="what cores and memory allow", type=click.IntRange(0),
                  help="Dumps to read at once; each may need 2 GiB for its window."),
+    json_option,
+)  # fmt: skip
+reading_options = joined(
     click.option("--allow-truncated", is_flag=True, help="Use the complete lines of a truncated file."),
     click.option("--mixed-months", is_flag=True, help="Accept files with more months than their name says."),
     click.option("--forget", type=FILE, help="Exclude the authors in this file, one per line."),
-    json_option,
-)  # fmt: skip
+    engine_options,
+)
 # The names of options are those of settings and options in the library.
 build_options = joined(
     click.argument("dumps", nargs=-1, required=True, metavar="DUMP..."),
@@ -68,33 +67,29 @@ build_options = joined(
     click.option("--sentences", type=click.Choice(["any", "strict"]),
                  help="strict: benchmarks of whole sentences only."),
     click.option("--bz2", "packed", is_flag=True, help="Write .bz2 instead of plain files."),
-    engine_options,
+    click.option("--until", type=click.Choice(STEPS), default=STEPS[-1], show_default=True,
+                 help="Last step to run; run it again to go on."),
+    reading_options,
 )  # fmt: skip
 
 
-def _step_command(name: str, step: str, text: str) -> None:
-    @corpus.command(name, help=text)
-    @build_options
-    def command(as_json: bool, **options: Any) -> None:
-        from deadpan.corpus import run_step
+@corpus.command()
+@build_options
+def build(until: str, as_json: bool, **options: Any) -> None:
+    """Build a corpus and its benchmarks from dumps. Run it again to resume an interrupted build."""
+    from deadpan.corpus import build_until
 
-        with progress_bar() as progress:
-            given = {name: value for name, value in options.items() if value is not None}
-            result = run_step(step, progress=progress, **given)
-        show(result, as_json)
-
-
-BUILD = "Build a corpus and its benchmarks from dumps. Run it again to resume an interrupted build."
-_step_command("build", LAST_STEP, BUILD)
-for _name, _text in STEPS.items():
-    _step_command(_name, _name, _text)
+    with progress_bar() as progress:
+        given = {name: value for name, value in options.items() if value is not None}
+        result = build_until(until, progress=progress, **given)
+    show(result, as_json)
 
 
 @corpus.command()
 @click.argument("dumps", nargs=-1, required=True, metavar="DUMP...")
 @click.option("--corpus", "directory", required=True, type=FOLDER, help="Folder of the finished corpus.")
 @click.option("--after", default="", metavar="MONTH", help="Also write a benchmark of texts from MONTH on.")
-@engine_options
+@reading_options
 def update(dumps: tuple[str, ...], directory: Path, as_json: bool, **options: Any) -> None:
     """Add months to a corpus and record the new version: what was added and withdrawn, and why."""
     from deadpan.corpus import update_corpus
@@ -128,75 +123,58 @@ def figures(source: Path, as_json: bool, **options: Any) -> None:
     show(draw_figures(source, **options), as_json)
 
 
-@corpus.command(renamed={"-n": "--sample"})
-@corpus_argument
-@click.option("--sample", "count", default=3, show_default=True, help="Number of sequences.")
-@subset_option
-@seed_option
-@json_option
-def sample(directory: Path, count: int, subset: str, seed: int, as_json: bool) -> None:
-    """Show a few random conversations."""
-    from deadpan.corpus import read_conversations
-    from deadpan.validation import encode
-
-    examples = read_conversations(directory, count=count, seed=seed, subset=subset)
-
-    def draw(out: Console) -> None:
-        for example in examples:
-            show_conversation(out, example)
-        if not examples:
-            out.print(f"Nothing to show: {subset} has no sequences.")
-
-    emit(as_json, [encode(example) for example in examples], draw)
-
-
 @corpus.command()
 @corpus_argument
 @click.argument("dumps", nargs=-1, metavar="[DUMP...]")
-@click.option("--sample", "count", type=click.IntRange(1), help="Check only N random threads; saves memory.")
-@seed_option
-@json_option
-def verify(directory: Path, dumps: tuple[str, ...], count: int | None, seed: int, as_json: bool) -> int:
-    """Compare a corpus with a recount of its dumps; exit status 1 if a rule is violated.
+@click.option("--work", type=FOLDER, help="Folder for the new build [default: SOURCE/.work].")
+@engine_options
+def verify(directory: Path, dumps: tuple[str, ...], as_json: bool, **options: Any) -> int:
+    """Compare a corpus with a new build from its dumps; exit status 1 if a rule is violated.
 
     DUMP... are the dumps it was built from. By default, the paths that the build read are used.
     """
     from deadpan.corpus import verify_corpus
 
-    result = verify_corpus(directory, dumps, sample=count, seed=seed)
+    with progress_bar() as progress:
+        result = verify_corpus(directory, dumps, progress=progress, **options)
     return show(result, as_json, failed=not result.sound)
 
 
-@corpus.command(renamed={"--n": "--sample"})
+@corpus.group(cls=Group)
+def study() -> None:
+    """Write a study for the studio that asks people about a corpus."""
+
+
+@study.command()
 @corpus_argument
 @click.option("--sample", "count", default=500, show_default=True, help="Number of comments per label.")
 @click.option("--raters", default=1, show_default=True, help="People per item.")
 @study_option
 @seed_option
 @json_option
-def audit(directory: Path, count: int, raters: int, out: Path, seed: int, as_json: bool) -> None:
-    """Write a study for the studio that asks people how noisy the labels are."""
-    from deadpan.corpus import write_audit
+def noise(directory: Path, as_json: bool, **options: Any) -> None:
+    """Ask people how noisy the labels are."""
+    from deadpan.corpus import write_noise_study
 
-    show(write_audit(directory, out, count=count, seed=seed, raters=raters), as_json)
+    show(write_noise_study(directory, **options), as_json)
 
 
-@corpus.command(renamed={"--n": "--sample"})
+@study.command()
 @corpus_argument
 @click.option("--sample", "count", default=100, show_default=True, help="Number of pairs.")
-@subset_option
+@click.option("--subset", default="main", show_default=True, help="main, or one such as pol.")
 @click.option("--raters", default=5, show_default=True, help="People per item.")
 @study_option
 @seed_option
 @json_option
-def pairs(directory: Path, count: int, subset: str, raters: int, out: Path, seed: int, as_json: bool) -> None:
-    """Write a study for the studio that asks people which of two replies is sarcastic."""
-    from deadpan.corpus import write_pairs
+def pairs(directory: Path, as_json: bool, **options: Any) -> None:
+    """Ask people which of two replies is sarcastic."""
+    from deadpan.corpus import write_pairs_study
 
-    show(write_pairs(directory, out, subset=subset, count=count, seed=seed, raters=raters), as_json)
+    show(write_pairs_study(directory, **options), as_json)
 
 
-@corpus.command(renamed={"--format": "--compression"})
+@corpus.command()
 @click.option("--months", default=2, show_default=True, type=click.IntRange(1), help="Number of months.")
 @click.option("--comments", default=10_000, show_default=True, type=click.IntRange(1), help="Total comments.")
 @click.option("--from", "start", default="2010-01", show_default=True, metavar="MONTH", help="First month.")

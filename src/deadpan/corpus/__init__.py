@@ -17,42 +17,39 @@ _NAMES = {
     "CorpusSettings": "settings",
     "build_corpus": "build",
     "draw_figures": "built.figures",
-    "read_conversations": "built.conversations",
     "read_statistics": "built.statistics",
-    "run_step": "build",
+    "build_until": "build",
     "synthesize_dumps": "synthesize",
-    "update_corpus": "update",
+    "update_corpus": "built.update",
     "verify_corpus": "built.verify",
-    "write_audit": "built.audit",
-    "write_pairs": "built.audit",
+    "write_noise_study": "built.study",
+    "write_pairs_study": "built.study",
 }
 __all__ = [
     "BuildOptions",
     "BuiltCorpus",
     "CorpusSettings",
     "build_corpus",
+    "build_until",
     "draw_figures",
-    "read_conversations",
     "read_statistics",
-    "run_step",
     "synthesize_dumps",
     "update_corpus",
     "verify_corpus",
-    "write_audit",
-    "write_pairs",
+    "write_noise_study",
+    "write_pairs_study",
 ]
 
 if TYPE_CHECKING:
-    from deadpan.corpus.build import build_corpus, run_step
-    from deadpan.corpus.built.audit import write_audit, write_pairs
-    from deadpan.corpus.built.conversations import read_conversations
+    from deadpan.corpus.build import build_corpus, build_until
     from deadpan.corpus.built.figures import draw_figures
     from deadpan.corpus.built.folder import BuiltCorpus
     from deadpan.corpus.built.statistics import read_statistics
+    from deadpan.corpus.built.study import write_noise_study, write_pairs_study
+    from deadpan.corpus.built.update import update_corpus
     from deadpan.corpus.built.verify import verify_corpus
     from deadpan.corpus.settings import BuildOptions, CorpusSettings
     from deadpan.corpus.synthesize import synthesize_dumps
-    from deadpan.corpus.update import update_corpus
 
 
 def __getattr__(name: str) -> Any:

@@ -8,47 +8,43 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 
 from deadpan.arguments import check_list, check_path
+from deadpan.corpus.account import Account, compute_statistics, ingest_notes, skipped_note
+from deadpan.corpus.benchmark import check_vectors, draw_benchmarks
 from deadpan.corpus.built.folder import BuiltCorpus
 from deadpan.corpus.checkpoints import Checkpoints, disk_full, fingerprint
-from deadpan.corpus.engines.duckdb import connect, readable_error
-from deadpan.corpus.engines.engine import ENGINES, Engine, EngineSettings, Frame
-from deadpan.corpus.ingest.dumps import any_synthetic, find_dumps
-from deadpan.corpus.ingest.duplicates import UniqueUnits, deduplicate
-from deadpan.corpus.ingest.forget import Forgotten
-from deadpan.corpus.ingest.ingest import Ingest
-from deadpan.corpus.ingest.units import Unit
-from deadpan.corpus.months import month_name
-from deadpan.corpus.publish.accounts import Account, ingest_notes, skipped_note
-from deadpan.corpus.publish.foreign import check_output
-from deadpan.corpus.publish.indexes import draw_benchmarks
-from deadpan.corpus.publish.outputs import Outputs, entries_with_folders
-from deadpan.corpus.publish.release import publish
-from deadpan.corpus.publish.similarity import check_vectors
-from deadpan.corpus.publish.statistics import compute_statistics
-from deadpan.corpus.publish.upload import check_url, output_places, upload_corpus, uploaded_tombstones
-from deadpan.corpus.relate.awareness import author_parts, candidate_parts
-from deadpan.corpus.relate.census import census_step, read_census
-from deadpan.corpus.relate.raw import RawInputs, RawRows
-from deadpan.corpus.relate.rows import rows_of
-from deadpan.corpus.relate.threads import ThreadInputs, thread_step
-from deadpan.corpus.settings import BuildOptions, CorpusSettings, configure
-from deadpan.corpus.sql import literal, parquet_files, read_folder
-from deadpan.corpus.steps import LAST_STEP, BuildSteps, PartialBuild
+from deadpan.corpus.dumps import any_synthetic, find_dumps
+from deadpan.corpus.duplicates import UniqueUnits, deduplicate
+from deadpan.corpus.engines.duckdb import connect, literal, readable_error
+from deadpan.corpus.engines.engine import ENGINES, Engine, EngineSettings, Frame, count_rows, parquet_files
+from deadpan.corpus.label import author_parts, candidate_parts, census_step, read_census
+from deadpan.corpus.release import (
+    check_output,
+    check_url,
+    output_places,
+    publish,
+    upload_corpus,
+    uploaded_tombstones,
+)
+from deadpan.corpus.rows import Unit, read_dumps, rows_of
+from deadpan.corpus.rules import Forgotten
+from deadpan.corpus.settings import STEPS, BuildOptions, CorpusSettings, configure, month_name
+from deadpan.corpus.texts import RawInputs, RawRows
+from deadpan.corpus.threads import ThreadInputs, thread_step
+from deadpan.corpus.write import Outputs, entries_with_folders
 from deadpan.errors import ConfigError
 from deadpan.progress import Progress, silent
+from deadpan.registry import unknown
+from deadpan.results import Result
 from deadpan.storage import Manifest, digest, manifest_path, read_manifest
 from deadpan.validation import encode
 
-NO_POSTS = (
-    "SELECT '' AS id, '' AS author, '' AS subreddit, 0::BIGINT AS score, 0::BIGINT AS ups,"
-    " 0::BIGINT AS downs, 0::BIGINT AS created_utc, 0::INTEGER AS month,"
-    " 0::BIGINT AS rank, '' AS text LIMIT 0"
-)
+if TYPE_CHECKING:
+    from deadpan.page.summary import Summary
 
 Dumps = str | Path | Sequence[str | Path]
 
@@ -75,7 +71,7 @@ def build_corpus(
     return BuiltCorpus(build.out, build.notes)
 
 
-def run_step(
+def build_until(
     step: str,
     dumps: Dumps,
     out: Path | str,
@@ -84,13 +80,29 @@ def run_step(
     progress: Progress = silent,
     **changes: Any,
 ) -> PartialBuild | BuiltCorpus:
-    """Run a build up to one of its steps; the arguments are those of `build_corpus`."""
+    """Run a build up to one of its steps; the other arguments are those of `build_corpus`."""
     chosen, options = configure(settings, changes)
     build = Build(out, chosen, options, progress)
-    finished = build.run(dumps, step)
-    if finished:
+    if build.run(dumps, step):
         return BuiltCorpus(build.out, build.notes)
     return PartialBuild(build.out, step, tuple(build.notes))
+
+
+@dataclass(frozen=True, slots=True)
+class PartialBuild(Result):
+    """A build that was run up to one of its steps."""
+
+    folder: Path
+    step: str
+    notes: tuple[str, ...] = ()
+
+    def summary(self) -> Summary:
+        from deadpan.page.summary import Summary
+
+        return Summary(notes=(f"{self.folder}: finished up to the step {self.step}.", *self.notes))
+
+    def as_dict(self) -> dict[str, object]:
+        return {"out": str(self.folder), "done": self.step, "notes": list(self.notes)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,17 +118,27 @@ class Ingested:
         return sorted(unit.key for unit in (*self.comments.units, *self.posts.units))
 
 
-class Build:
-    """One build of an output folder. Each step is a method that stores its result for the next ones."""
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """Folders of the aware authors and of the candidates by unit, and of the counts by month."""
 
-    ingested: Ingested
-    labelled: ThreadInputs
-    census_folder: Path
-    thread_folder: Path
+    authors: list[Path]
+    candidates: list[Path]
+    census: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Threaded:
+    """Folders of the sequences, of the texts of what is kept, and of the comments of the sequences."""
+
+    threads: Path
     raw: RawRows
     texts: Path
     entries: Path
-    manifest: Manifest | None
+
+
+class Build:
+    """One build of an output folder: each step takes what the earlier ones returned."""
 
     def __init__(
         self,
@@ -124,105 +146,150 @@ class Build:
         settings: CorpusSettings,
         options: BuildOptions | None = None,
         progress: Progress = silent,
+        forgotten: Forgotten | None = None,
+        synthetic: bool | None = None,
     ) -> None:
+        """By default, tombstones come from the output folder, and the dumps tell if they are synthetic."""
         self.settings = settings
         self.options = options or BuildOptions()
         check_path(out, "out")
         self.out, self.url = output_places(out, self.options.work)
         self.checkpoints = Checkpoints(self.out)
         self.progress = progress
+        self.forgotten = forgotten or Forgotten()
+        self.given_forgotten, self.synthetic = forgotten, synthetic
         self.notes: list[str] = []
         self.resources = ExitStack()
         ENGINES.check(self.options.engine)
 
-    def run(self, dumps: Dumps, until: str = LAST_STEP) -> Manifest | None:
+    def run(self, dumps: Dumps, until: str = STEPS[-1]) -> Manifest | None:
         """Run the steps up to `until`; return the manifest after the last one."""
-        steps = BuildSteps(until, self.progress)
-        self.manifest = None
-        out = self.checkpoints.out
+        if until not in STEPS:
+            raise ConfigError(unknown("step", until, STEPS))
         check_output(self.checkpoints, self.settings, self.options)
         if self.url:
             check_url(self.url)
         patterns = [dumps] if isinstance(dumps, str | Path) else check_list(dumps, "dumps")
         self.dumps, skipped = find_dumps([str(pattern) for pattern in patterns])
         self.notes = skipped_note(skipped)
-        self.forgotten = Forgotten.read(self.options.forget, out, uploaded_tombstones(self.url))
-        if until == LAST_STEP:
+        if self.given_forgotten is None:
+            more = uploaded_tombstones(self.url)
+            self.forgotten = Forgotten.read(self.options.forget, self.out, more)
+        if until == STEPS[-1]:
             check_vectors(self.settings.benchmark.vectors)
-        with self.checkpoints.lock(), _readable_errors(out), self.resources:
+        with self.checkpoints.lock(), _readable_errors(self.out), self.resources:
             self.connection = connect(self.options.memory, self.checkpoints.scratch)
             self.resources.callback(self.connection.close)
-            for step in steps.names:
-                if self.manifest is None:  # else `ingest` found that the whole build is finished
-                    self.moved = steps.start(step)
-                    getattr(self, step)()
-            self._upload()
-        return self.manifest if until == LAST_STEP else None
+            manifest = self._run_steps(until)
+            if manifest and self.url:
+                upload_corpus(self.engine, self.out, manifest, self.url)
+                self.notes.append(f"Copied to {self.url}")
+        return manifest if until == STEPS[-1] else None
 
-    # ------------------------------------------------------------ steps, in the order of STEPS
+    def _run_steps(self, until: str) -> Manifest | None:
+        steps = _StepProgress(until, self.progress)
+        ingested = self.ingest(steps.start("ingest"))
+        finished = self._finished(ingested)
+        if finished or until == "ingest":
+            return finished
+        labelled = self.label(ingested, steps.start("label"))
+        if until == "label":
+            return None
+        threaded = self.threads(ingested, labelled, steps.start("threads"))
+        if until == "threads":
+            return None
+        return self.benchmark(ingested, labelled, threaded, steps.start("benchmark"))
 
-    def ingest(self) -> None:
+    # ------------------------------------------------------------ the steps, in order
+
+    def ingest(self, moved: Progress) -> Ingested:
         """Read the dumps into rows, apply the text rules, and remove duplicates."""
-        rules, options = self.settings.text, self.options
-        reader = Ingest(self.checkpoints, self.engine, rules, options, self.forgotten)
-        units = reader.run(self.dumps, self.moved)
+        units = read_dumps(
+            self.checkpoints, self.engine, self.dumps, self.settings.text, self.options, self.forgotten, moved
+        )
         self.notes += ingest_notes(units, self.forgotten)
-        self.ingested = Ingested(
-            self._deduplicated(units, "comments"), self._deduplicated(units, "posts"), units
-        )
-        self._check_months()
-        self.manifest = self._finished()
+        ingested = Ingested(self._deduplicated(units, "comments"), self._deduplicated(units, "posts"), units)
+        months = [month for unit in ingested.comments.units for month in unit.months]
+        scope = self.settings.scope
+        if not any(scope.first <= month <= scope.last for month in months):
+            span = f"{month_name(min(months))} to {month_name(max(months))}"
+            raise ConfigError(f"no comment is in the months asked for: the dumps have {span}")
+        return ingested
 
-    def label(self) -> None:
+    def _deduplicated(self, units: Sequence[Unit], kind: str) -> UniqueUnits:
+        pairs = [(unit, dump) for unit, dump in zip(units, self.dumps, strict=True) if unit.kind == kind]
+        chosen, dumps = [unit for unit, _ in pairs], [dump for _, dump in pairs]
+        return deduplicate(self.checkpoints, self.engine, chosen, dumps)
+
+    def label(self, ingested: Ingested, moved: Progress) -> Labelled:
         """Find the authors who know the marker and the candidates that remain, and count by month."""
-        units, scope = self.ingested.comments.units, self.settings.scope
-        authors = author_parts(self.checkpoints, self.engine, units, self.moved)
-        candidates = candidate_parts(self.checkpoints, self.engine, units, authors, scope, self.moved)
-        self.labelled = ThreadInputs(units, candidates, authors, scope)
-        self.census_folder = census_step(
-            self.checkpoints, self.engine, rows_of(self.engine, units), candidates, scope, self._key
-        )
+        checkpoints, engine, scope = self.checkpoints, self.engine, self.settings.scope
+        units = ingested.comments.units
+        authors = author_parts(checkpoints, engine, units, moved)
+        candidates = candidate_parts(checkpoints, engine, units, authors, scope, moved)
+        rows = rows_of(engine, units)
+        census = census_step(checkpoints, engine, rows, candidates, scope, self._key(ingested))
+        return Labelled(authors, candidates, census)
 
-    def threads(self) -> None:
+    def threads(self, ingested: Ingested, labelled: Labelled, moved: Progress) -> Threaded:
         """Find the comments under sarcasm and the sequences, and collect the texts of what is kept."""
-        self.thread_folder = thread_step(self.checkpoints, self.engine, self.labelled, self.moved)
-        inputs = RawInputs(
-            self.labelled.units, self._posts(), self.labelled.candidates, self.thread_folder, self._key
-        )
-        self.raw = RawRows(self.checkpoints, self.engine, inputs)
-        self.moved("texts", 70, 100)
-        self.texts = self.raw.texts()
-        self.moved("comments of the sequences", 90, 100)
-        self.entries = self.raw.entries(self.texts)
+        units, candidates = ingested.comments.units, labelled.candidates
+        inputs = ThreadInputs(units, candidates, labelled.authors, self.settings.scope)
+        threads = thread_step(self.checkpoints, self.engine, inputs, moved)
+        of_texts = RawInputs(units, self._posts(ingested), candidates, threads, self._key(ingested))
+        raw = RawRows(self.checkpoints, self.engine, of_texts)
+        moved("texts", 70, 100)
+        texts = raw.texts()
+        moved("comments of the sequences", 90, 100)
+        return Threaded(threads, raw, texts, raw.entries(texts))
 
-    def benchmark(self) -> None:
+    def _posts(self, ingested: Ingested) -> Frame:
+        """Return the submissions; an empty table if no dumps of them were given."""
+        if ingested.posts.units:
+            return rows_of(self.engine, ingested.posts.units)
+
+        def make(folder: Path) -> None:
+            target = literal(str(folder / "rows.parquet"))
+            self.connection.execute(f"COPY ({_NO_POSTS}) TO {target} (FORMAT parquet)")
+
+        return self.engine.scan([self.checkpoints.step("no_posts", [], make) / "rows.parquet"])
+
+    def benchmark(
+        self, ingested: Ingested, labelled: Labelled, threaded: Threaded, moved: Progress
+    ) -> Manifest:
         """Draw the benchmarks, write every file, and publish them."""
+        engine, settings = self.engine, self.settings
         folder, scratch = self.checkpoints.fresh, self.checkpoints.scratch
-        outputs = Outputs(self.engine, folder, scratch, self.options.packed)
-        self.moved("raw rows", 5, 100)
-        rows = outputs.write_raw(self.raw.rows(self.texts))
-        self.moved("benchmarks", 40, 100)
-        replies = self.raw.replies(self.entries)
-        drawn = draw_benchmarks(self.engine, self.settings, replies, scratch)
-        outputs.write_lines(self.engine.scan(parquet_files(drawn.lines)), drawn.files)
-        self.moved("conversations", 60, 100)
-        entries = entries_with_folders(self.engine, self.entries, drawn.ids, drawn.folders)
+        outputs = Outputs(engine, folder, scratch, self.options.packed)
+        moved("raw rows", 5, 100)
+        rows = outputs.write_raw(threaded.raw.rows(threaded.texts))
+        moved("benchmarks", 40, 100)
+        drawn = draw_benchmarks(engine, settings, threaded.raw.replies(threaded.entries), scratch)
+        outputs.write_lines(engine.scan(parquet_files(drawn.lines)), drawn.files)
+        moved("conversations", 60, 100)
+        entries = entries_with_folders(engine, threaded.entries, drawn.ids, drawn.folders)
         outputs.write_comments(entries, drawn.folders)
-        self.moved("files", 75, 100)
+        moved("files", 75, 100)
         facts = outputs.finish()
-        self.moved("statistics", 95, 100)
-        duplicates, scope = self.ingested.comments.dropped, self.settings.scope
-        census = read_census(self.engine, self.census_folder, self.thread_folder, duplicates, scope)
-        stats = compute_statistics(self.engine, rows, self.thread_folder, census, drawn.sizes)
-        units, duplicate_posts = self.ingested.units, self.ingested.posts.dropped.total()
+        moved("statistics", 95, 100)
+        duplicates = ingested.comments.dropped
+        census = read_census(engine, labelled.census, threaded.threads, duplicates, settings.scope)
         account = Account(
-            stats, census, units, duplicate_posts, self._broken_chains(), drawn.drops,
-            self.settings, self.options, self.forgotten, any_synthetic(self.dumps),
-        )  # fmt: skip
+            stats=compute_statistics(engine, rows, threaded.threads, census, drawn.sizes),
+            census=census,
+            units=ingested.units,
+            duplicate_posts=ingested.posts.dropped.total(),
+            broken_chains=count_rows(engine, threaded.threads / "broken"),
+            benchmark_drops=drawn.drops,
+            settings=settings,
+            options=self.options,
+            forgotten=self.forgotten,
+            synthetic=any_synthetic(self.dumps) if self.synthetic is None else self.synthetic,
+        )
         account.write_files(folder)
         self.notes += account.notes()
-        config = {**account.config(), "key": self._finished_key()}
-        self.manifest = publish(self.checkpoints, folder, facts, **account.manifest_fields(config))
+        config = {**account.config(), "key": self._finished_key(ingested)}
+        return publish(self.checkpoints, folder, facts, **account.manifest_fields(config))
 
     # ------------------------------------------------------------ what the steps use
 
@@ -236,63 +303,61 @@ class Build:
         self.resources.callback(self._close_engine)
         return engine
 
-    def _upload(self) -> None:
-        """Copy a finished corpus to the URL that was asked for."""
-        if self.manifest and self.url:
-            upload_corpus(self.engine, self.out, self.manifest, self.url)
-            self.notes.append(f"Copied to {self.url}")
-
     def _close_engine(self) -> None:
         self.engine.close()
-        del self.engine
+        del self.engine  # so that another run of this build starts one again
 
-    @property
-    def _key(self) -> dict[str, Any]:
-        """Key of the steps that read all dumps."""
-        return {"comments": self.ingested.key, "scope": encode(self.settings.scope)}
+    def _key(self, ingested: Ingested) -> dict[str, Any]:
+        """Return the key of the steps that read all dumps."""
+        return {"comments": ingested.key, "scope": encode(self.settings.scope)}
 
-    def _deduplicated(self, units: Sequence[Unit], kind: str) -> UniqueUnits:
-        pairs = [(unit, dump) for unit, dump in zip(units, self.dumps, strict=True) if unit.kind == kind]
-        chosen, dumps = [unit for unit, _ in pairs], [dump for _, dump in pairs]
-        return deduplicate(self.checkpoints, self.engine, chosen, dumps)
+    def _finished_key(self, ingested: Ingested) -> str:
+        return fingerprint([ingested.key, encode(self.settings), self.options.packed])
 
-    def _check_months(self) -> None:
-        months = [month for unit in self.ingested.comments.units for month in unit.months]
-        scope = self.settings.scope
-        if not any(scope.first <= month <= scope.last for month in months):
-            span = f"{month_name(min(months))} to {month_name(max(months))}"
-            raise ConfigError(f"no comment is in the months asked for: the dumps have {span}")
-
-    def _posts(self) -> Frame:
-        """Return the submissions; an empty table if no dumps of them were given."""
-        units = self.ingested.posts.units
-        if units:
-            return rows_of(self.engine, units)
-
-        def make(folder: Path) -> None:
-            target = literal(str(folder / "rows.parquet"))
-            self.connection.execute(f"COPY ({NO_POSTS}) TO {target} (FORMAT parquet)")
-
-        return self.engine.scan([self.checkpoints.step("no_posts", [], make) / "rows.parquet"])
-
-    def _broken_chains(self) -> int:
-        query = f"SELECT count(*) FROM {read_folder(self.thread_folder / 'broken')}"
-        return int(self.connection.execute(query).fetchall()[0][0])
-
-    def _finished_key(self) -> str:
-        return fingerprint([self.ingested.key, encode(self.settings), self.options.packed])
-
-    def _finished(self) -> Manifest | None:
+    def _finished(self, ingested: Ingested) -> Manifest | None:
         """Return the manifest of a finished build of the same inputs and settings if its files are intact."""
-        out = self.checkpoints.out
-        if not manifest_path(out).is_file():
+        if not manifest_path(self.out).is_file():
             return None
-        manifest = read_manifest(out)
-        same = manifest.config.get("key") == self._finished_key() and all(
-            (out / name).is_file() and digest(out / name) == facts["sha256"]
+        manifest = read_manifest(self.out)
+        same = manifest.config.get("key") == self._finished_key(ingested) and all(
+            (self.out / name).is_file() and digest(self.out / name) == facts["sha256"]
             for name, facts in manifest.files.items()
         )
         return manifest if same else None
+
+
+# An empty table of submissions, for dumps of comments only.
+_NO_POSTS = (
+    "SELECT '' AS id, '' AS author, '' AS subreddit, 0::BIGINT AS score, 0::BIGINT AS ups,"
+    " 0::BIGINT AS downs, 0::BIGINT AS created_utc, 0::INTEGER AS month,"
+    " 0::BIGINT AS rank, '' AS text LIMIT 0"
+)
+
+
+_SHARES = dict(zip(STEPS, (60, 8, 17, 15), strict=True))  # of the time of a build, roughly
+_PER_MILLE = 1_000
+
+
+class _StepProgress:
+    """Progress of single steps as parts of the whole build."""
+
+    def __init__(self, until: str, progress: Progress) -> None:
+        self.progress = progress
+        self.whole = sum(_SHARES[name] for name in STEPS[: STEPS.index(until) + 1])
+        self.before = 0
+
+    def start(self, name: str) -> Progress:
+        """Return the function that reports how far one step is."""
+        begin, share = self.before, _SHARES[name]
+        self.before += share
+        self.progress(name, _PER_MILLE * begin // self.whole, _PER_MILLE)
+
+        def report(detail: str, done: int, total: int) -> None:
+            part = share * min(done, total) / total if total else 0
+            shown = name if detail == name else f"{name}: {detail}"
+            self.progress(shown, int(_PER_MILLE * (begin + part) / self.whole), _PER_MILLE)
+
+        return report
 
 
 @contextmanager

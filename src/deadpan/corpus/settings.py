@@ -1,22 +1,26 @@
-"""Settings of a corpus (corpus.toml), every rule with its default, and options of a build."""
+"""Settings of a corpus (corpus.toml), every rule with its default, options of a build, and its steps."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
 from deadpan.arguments import check_path
-from deadpan.corpus.months import FIRST, LAST, month_number
 from deadpan.errors import ConfigError
 from deadpan.registry import unknown
 from deadpan.validation import read_config
 
 EMBEDDED = "embedded"
-RESERVED = ("raw", "main", "figures", "parquet", "withdrawn")
+STEPS = ("ingest", "label", "threads", "benchmark")
+"""The steps of a build, in order."""
+NOT_SETTINGS = ("bz2", "key", "allow_truncated", "synthetic")
+"""Names in the `config` of a manifest that are no settings."""
+_RESERVED = ("raw", "main", "figures", "parquet", "withdrawn")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +66,11 @@ class Scope:
 
     @property
     def first(self) -> int:
-        return month_number(self.first_month) if self.first_month else FIRST
+        return month_number(self.first_month) if self.first_month else FIRST_MONTH
 
     @property
     def last(self) -> int:
-        return month_number(self.last_month) if self.last_month else LAST
+        return month_number(self.last_month) if self.last_month else LAST_MONTH
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +99,7 @@ class BenchmarkRules:
                 f"min_tokens {self.min_tokens} is above max_tokens {self.max_tokens}: swap them"
             )
         for name in self.subsets:
-            if not re.fullmatch(r"[A-Za-z0-9_-]+", name) or name in RESERVED or name.startswith("after-"):
+            if not re.fullmatch(r"[A-Za-z0-9_-]+", name) or name in _RESERVED or name.startswith("after-"):
                 raise ConfigError(f"subset {name!r} cannot be the name of a folder here: use another word")
 
 
@@ -159,3 +163,30 @@ def configure(
         parts[part] = replace(parts[part], **values)
     options: BuildOptions = parts.pop("options")
     return replace(settings, seed=seed, **parts), options
+
+
+FIRST_MONTH, LAST_MONTH = 0, 999_999
+"""Numbers before and after every possible month."""
+
+
+def month_number(text: str) -> int:
+    """Return 200901 for "2009-01"."""
+    match = re.fullmatch(r"(\d{4})-(\d{2})", text)
+    if not match or not 1 <= int(match[2]) <= 12:
+        raise ConfigError(f"{text!r} is not a month: write it like 2009-01")
+    return int(match[1]) * 100 + int(match[2])
+
+
+def month_name(number: int) -> str:
+    """Return "2009-01" for 200901."""
+    return f"{number // 100:04}-{number % 100:02}"
+
+
+def next_month(number: int) -> int:
+    """Return the next month."""
+    return number + 1 if number % 100 < 12 else number + 89
+
+
+def month_start(number: int) -> int:
+    """Return the first second of a month."""
+    return int(datetime(number // 100, number % 100, 1, tzinfo=UTC).timestamp())

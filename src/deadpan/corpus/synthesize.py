@@ -19,7 +19,7 @@ from pathlib import Path
 from random import Random
 from typing import IO, TYPE_CHECKING, Literal, cast
 
-from deadpan.corpus.months import month_name, month_number, month_start, next_month
+from deadpan.corpus.settings import month_name, month_number, month_start, next_month
 from deadpan.errors import ConfigError
 from deadpan.progress import Progress, silent
 from deadpan.results import Result

@@ -87,7 +87,7 @@ class ReaderJudgmentSettings(StudySettings):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditSettings(StudySettings):
-    """The draw of `corpus audit`: `count` comments per label, `sarcastic` of all items are labelled so."""
+    """The draw of `corpus study noise`: `count` comments per label, `sarcastic` items are labelled so."""
 
     sarcastic: int = 0
     count: int = 0

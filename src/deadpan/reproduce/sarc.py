@@ -245,7 +245,7 @@ def _people(column: str, name: str, row: str) -> Job:
 
     def work(workshop: Workshop) -> dict[str, Measured]:
         command = (
-            f"deadpan corpus pairs CORPUS --subset {subset} --out STUDY, then "
+            f"deadpan corpus study pairs CORPUS --subset {subset} --out STUDY, then "
             "deadpan studio create pairwise STUDY --name NAME"
         )
         study = open_people(workshop, name, "choice", command)
@@ -263,7 +263,7 @@ def _audit() -> Job:
     ids = cells_of("section-4.1", ["false positives", "false negatives"], ["%"])
 
     def work(workshop: Workshop) -> dict[str, Measured]:
-        command = "deadpan corpus audit CORPUS --out STUDY, then deadpan studio create audit STUDY"
+        command = "deadpan corpus study noise CORPUS --out STUDY, then deadpan studio create audit STUDY"
         study = open_people(workshop, "audit", "sarcastic", command)
         votes = study.votes()
         found = {}

@@ -17,8 +17,7 @@ from deadpan.corpus.built.figures import (
     score_figure,
     subreddit_figure,
 )
-from deadpan.corpus.built.raw_statistics import raw_statistics
-from deadpan.corpus.built.raw_table import open_raw
+from deadpan.corpus.built.statistics import open_raw, raw_statistics
 from deadpan.errors import ConfigError, DataError
 
 

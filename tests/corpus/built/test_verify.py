@@ -41,15 +41,23 @@ def test_every_rule_holds(corpus: Path) -> None:
     assert "Every rule holds." in str(report)
 
 
-def test_a_sample_and_no_dumps_say_what_was_not_checked(corpus: Path, tmp_path: Path) -> None:
-    report = verify_corpus(corpus, sample=10)
-    assert report.wrong == {}
-    assert "10 random" in report.unchecked[0]
+def test_without_dumps_it_says_what_was_not_checked(corpus: Path, tmp_path: Path) -> None:
     shutil.copytree(corpus, tmp_path / "copy", ignore=shutil.ignore_patterns(".work"))
     report = verify_corpus(tmp_path / "copy")
     assert report.wrong == {}
     assert "dumps, which are not there" in report.unchecked[0]
     assert "Every rule that was checked holds." in str(report)
+
+
+def test_the_new_build_goes_where_asked_and_leaves_nothing(corpus: Path, tmp_path: Path) -> None:
+    shutil.copytree(corpus, tmp_path / "copy", ignore=shutil.ignore_patterns(".work"))
+    dumps = [str(path) for path in (corpus.parent / "dumps").iterdir()]
+    report = verify_corpus(tmp_path / "copy", dumps, work=tmp_path / "room", memory="500MB")
+    assert (report.wrong, report.unchecked) == ({}, [])
+    assert not (tmp_path / "room").exists() and not (tmp_path / "copy" / ".work").exists()
+    (tmp_path / "file").touch()
+    with pytest.raises(DataError, match="with --work"):
+        verify_corpus(tmp_path / "copy", dumps, work=tmp_path / "file")
 
 
 def test_other_dumps_are_refused(corpus: Path, tmp_path: Path) -> None:
@@ -328,9 +336,3 @@ def test_a_long_comment_and_a_folder_with_signs_of_patterns_are_sound(tmp_path: 
     path.write_bytes(comment("a", body="sure /s") + comment("b", body="long " * 40_000))
     run(path.parent, [str(path)])
     assert verify_corpus(path.parent / "out").wrong == {}
-
-
-def test_a_sample_has_all_replies_whatever_their_link_says(tmp_path: Path) -> None:
-    run(tmp_path, adversary(203, comments=120).write(tmp_path / "dumps"))
-    for seed in range(3):
-        assert verify_corpus(tmp_path / "out", sample=3, seed=seed).wrong == {}

@@ -8,9 +8,8 @@ from pathlib import Path
 import narwhals as nw
 import pytest
 
-from deadpan.corpus.engines.duckdb import DuckDBEngine, connect, range_number
-from deadpan.corpus.engines.engine import EngineSettings
-from deadpan.corpus.sql import parts_of, read_folder, size_of
+from deadpan.corpus.engines.duckdb import DuckDBEngine, connect, range_number, read_folder
+from deadpan.corpus.engines.engine import EngineSettings, parts_of, size_of
 
 LIMIT = "90MB"
 TEXT = "repeat('some words ', 20) || range"

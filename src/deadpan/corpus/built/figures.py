@@ -9,14 +9,13 @@ from math import sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deadpan.corpus.built.raw_table import RawTable, Source, as_corpus, open_raw
+from deadpan.corpus.built.statistics import RawTable, Source, as_corpus, open_raw
 from deadpan.corpus.checkpoints import Checkpoints
-from deadpan.corpus.publish.release import PUBLISHED, published
+from deadpan.corpus.release import remember_published
 from deadpan.errors import ConfigError, DataError
 from deadpan.figures import Figure, distribution, whiskers
 from deadpan.results import Result
 from deadpan.stats.interval import Interval, wilson
-from deadpan.storage import write_json
 
 if TYPE_CHECKING:
     from deadpan.page.summary import Summary
@@ -66,16 +65,9 @@ def draw_figures(
         }
     paths = tuple(path for name, figure in figures.items() for path in figure.save(folder, name))
     if corpus and out is None:
-        _remember(corpus.folder, paths)
+        names = [path.relative_to(corpus.folder).as_posix() for path in paths]
+        remember_published(Checkpoints(corpus.folder), names)
     return DrawnFigures(paths)
-
-
-def _remember(folder: Path, paths: Sequence[Path]) -> None:
-    """Note the figures, so that a later build with other data removes them."""
-    checkpoints = Checkpoints(folder)
-    names = {path.relative_to(folder).as_posix() for path in paths}
-    if checkpoints.root.is_dir():
-        write_json(checkpoints.root / PUBLISHED, sorted({*published(checkpoints), *names}))
 
 
 def subreddit_figure(table: RawTable, min_comments: int | None = None) -> Figure:

@@ -1,4 +1,4 @@
-"""The folder of a finished corpus: its manifest, index files and comments."""
+"""The folder of a finished corpus: its manifest, index files, comments and conversations."""
 
 from __future__ import annotations
 

@@ -1,60 +1,74 @@
-"""Verification of a finished corpus: its files are compared with a recount of its dumps in plain Python."""
+"""Verification of a finished corpus: the rules that its files can violate, and a new build from its dumps.
+
+A new build finds any change of a file, even if whoever changed it wrote new hashes into the manifest. That
+the engine itself follows the rules is what the tests check, with a second implementation in plain Python.
+"""
 
 from __future__ import annotations
 
-import json
+import csv
+import io
+import re
+import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import zip_longest
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from itertools import pairwise, zip_longest
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from deadpan.archives import open_bytes
-from deadpan.corpus.built.files_check import check_files
+from deadpan.corpus.benchmark import is_test, unfit
+from deadpan.corpus.build import Build
 from deadpan.corpus.built.folder import BuiltCorpus
-from deadpan.corpus.built.releases_check import check_releases
-from deadpan.corpus.built.verification import SHOWN, Verification
-from deadpan.corpus.ingest.digests import DIGESTS
-from deadpan.corpus.ingest.dumps import Dump, find_dumps
-from deadpan.corpus.ingest.forget import Forgotten, tombstone
-from deadpan.corpus.ingest.places import digest_at, place_of
-from deadpan.corpus.publish.accounts import UNREADABLE, unreadable_table
-from deadpan.corpus.publish.card import corpus_card
-from deadpan.corpus.recount.contents import Contents, Cosines, contents
-from deadpan.corpus.recount.dumps import Recount
-from deadpan.corpus.recount.selection import Recounted, Selection
-from deadpan.corpus.recount.statistics import statistics
-from deadpan.corpus.settings import EMBEDDED, CorpusSettings
-from deadpan.corpus.sql import literal
-from deadpan.errors import DataError
-from deadpan.formats.sarc import RAW_COLUMNS
-from deadpan.storage import read_json
+from deadpan.corpus.dumps import DIGESTS, Dump, find_dumps
+from deadpan.corpus.engines.duckdb import any_of, literal, literals
+from deadpan.corpus.lines import digest_at, place_of
+from deadpan.corpus.release import OPTIONAL_FILES, RELEASES, files_hash, planned_files
+from deadpan.corpus.rules import NOT_PLAIN, Forgotten, MarkerRule, has_url
+from deadpan.corpus.settings import NOT_SETTINGS, BuildOptions, CorpusSettings
+from deadpan.corpus.write import MONTHS, RAW_SCHEMA
+from deadpan.errors import ConfigError, DataError
+from deadpan.formats.rows import LONGEST_FIELD
+from deadpan.formats.sarc import RAW_COLUMNS, TSV_COLUMNS, IndexLine, read_comments, read_index
+from deadpan.progress import Progress, silent
+from deadpan.results import Result
+from deadpan.storage import digest, read_json, read_manifest
 from deadpan.validation import config_from
 
+if TYPE_CHECKING:
+    from deadpan.page.summary import Summary
+
 ROWS_AT_ONCE = 10_000
+SHOWN = 3
 
 
 def verify_corpus(
     corpus: BuiltCorpus | Path | str,
     dumps: Sequence[str | Path] | None = None,
     *,
-    sample: int | None = None,
-    seed: int = 0,
+    work: Path | None = None,
+    progress: Progress = silent,
+    **options: Any,
 ) -> Verification:
-    """Check a corpus against its dumps: every file is compared with what plain Python makes of them.
+    """Check a corpus: its files must follow the rules, and be what a new build makes of its dumps.
 
     `dumps` are the files, folders or globs it was built from; by default, those the build used, if they are
-    still there. `sample` checks that many random threads only, in little memory. Without any dumps only the
-    rules that the files themselves can violate are checked. The report says what was not checked.
+    still there. Without any dumps only the rules that the files themselves can violate are checked. The
+    report says what was not checked. `options` are those of a build, such as memory="8GB" or engine="spark";
+    `work` is the folder for the new build, which needs as much room as the corpus and its working folder.
     """
     corpus = BuiltCorpus.of(corpus)
     report = Verification()
-    extra = ("bz2", "key", "allow_truncated", "synthetic", "release")
-    raw = {name: value for name, value in corpus.manifest.config.items() if name not in extra}
-    settings = config_from(raw, CorpusSettings)
+    config = corpus.manifest.config
+    settings = config_from(
+        {name: value for name, value in config.items() if name not in NOT_SETTINGS}, CorpusSettings
+    )
     check_files(corpus, settings, report)
     check_releases(corpus, report)
     found = _dumps(corpus, dumps)
@@ -63,19 +77,36 @@ def verify_corpus(
         return report
     if not _check_inputs(corpus, found, bool(dumps), report):
         return report
-    tombstones: frozenset[str] = frozenset()
+    forgotten = Forgotten()
     with report.reading("forgotten.json"):
-        tombstones = Forgotten.read(None, corpus.folder).tombstones
-    recount = Recount(found, settings, lambda author: tombstone(author) in tombstones)
-    if sample is None:
-        _compare_all(corpus, recount, report)
-    else:
-        with report.reading("a file of the sample"):
-            _compare_sample(corpus, *recount.sample(sample, seed), report)
-        report.unchecked.append(
-            f"other threads than {sample:,} random ones; the statistics and drops against the dumps"
-        )
+        forgotten = Forgotten.read(None, corpus.folder)
+    allowed = BuildOptions(
+        allow_truncated="allow_truncated" in config,
+        mixed_months=True,
+        packed=bool(config.get("bz2")),
+        **options,
+    )
+    with _room(work or corpus.folder / ".work") as folder:
+        build = Build(folder / "out", settings, allowed, progress, forgotten, bool(config.get("synthetic")))
+        build.run([str(dump.path) for dump in found])
+        _compare(corpus, BuiltCorpus(build.out), report)
     return report
+
+
+@contextmanager
+def _room(parent: Path) -> Iterator[Path]:
+    """Yield a temporary folder for a build; the next build removes what a killed run left."""
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        folder = tempfile.TemporaryDirectory(prefix=".verify-", dir=parent)
+    except OSError as bad:
+        raise DataError(
+            f"{parent}: cannot be written ({bad.strerror}): say where to build it again with --work"
+        ) from None
+    with folder:
+        yield Path(folder.name)
+    with suppress(OSError):  # it has something else
+        parent.rmdir()
 
 
 def _dumps(corpus: BuiltCorpus, given: Sequence[str | Path] | None) -> list[Dump]:
@@ -97,126 +128,414 @@ def _check_inputs(corpus: BuiltCorpus, dumps: Sequence[Dump], named: bool, repor
     return same
 
 
-def _cosines(settings: CorpusSettings) -> Cosines:
-    from deadpan.vectors import Vectors
-
-    name = settings.benchmark.vectors
-    vectors: Any = Vectors.embedded() if name == EMBEDDED else Vectors.read(Path(name))
-
-    def cosines(left: Sequence[str], right: Sequence[str]) -> Sequence[float]:
-        pairs = zip(vectors.sentences(left, pool="sum"), vectors.sentences(right, pool="sum"), strict=True)
-        return [float((one * other).sum()) for one, other in pairs]
-
-    return cosines
-
-
-# ---------------------------------------------------------------- everything
-
-
-def _compare_all(corpus: BuiltCorpus, recount: Recount, report: Verification) -> None:
-    """Compare every file, the statistics, the counts, the card and the list of unreadable lines."""
-    selection = recount.all()
-    unreadable = recount.unreadable(selection.tally)
-    expected = contents(selection, _cosines(selection.settings))
-    for name, data in expected.files().items():
-        with report.reading(name), open_bytes(corpus.path(name)) as file:
-            fault = _first_difference(name, data, file.read())
-            report.check(f"{name} is what the dumps give", data.count(b"\n"), fault)
-    with report.reading("raw/sarc.parquet"):
-        _compare_parquet(corpus, expected, report)
-    tally = replace(selection.tally, drops=Counter(selection.tally.drops))  # statistics count some again
-    stats = statistics(selection, expected)
-    with report.reading("stats.json"):
-        ours = read_json(corpus.folder / "stats.json")
-        wrong = [name for name in {**ours, **stats} if ours.get(name) != stats.get(name)]
-        spelled = json.dumps(stats, ensure_ascii=False, indent=1) + "\n"
-        found = (corpus.folder / "stats.json").read_bytes()
-        wrong += _first_difference("stats.json", spelled.encode(), found)
-        report.check("stats.json is what the dumps give", len(stats), wrong)
-    with report.reading("the counts of the manifest"):
-        _compare_counts(corpus, tally, len(expected.rows), stats, report)
-    months = sorted({row[RAW_COLUMNS.index("date")] for row in expected.rows})
-    synthetic = bool(corpus.manifest.config.get("synthetic"))
-    texts = {
-        "README.md": corpus_card(stats, months, selection.settings, corpus.folder, synthetic),
-        UNREADABLE: unreadable_table(unreadable),
-    }
-    for name, text in texts.items():
+def _compare(corpus: BuiltCorpus, again: BuiltCorpus, report: Verification) -> None:
+    """Compare every file and count of a corpus with those of a new build."""
+    for name, facts in again.manifest.files.items():
+        ours, rule = corpus.folder / name, f"{name.removesuffix('.bz2')} is what the dumps give"
         with report.reading(name):
-            path = corpus.folder / name
-            absent = name == UNREADABLE and not path.is_file()
-            found = unreadable_table([]).encode() if absent else path.read_bytes()
-            fault = _first_difference(name, text.encode(), found)
-            report.check(f"{name} is that of these dumps and settings", text.count("\n"), fault)
+            # Other bytes may be the same rows, written by another version of the Parquet library.
+            same = digest(ours) == facts["sha256"]
+            report.check(rule, 1, [] if same else _first_difference(name, ours, again.folder / name))
+    listed = {*corpus.manifest.files} ^ {*again.manifest.files}
+    report.check("the files are those that the dumps give", len(again.manifest.files), sorted(listed))
+    with report.reading("the counts of the manifest"):
+        for what in ("counts", "drops"):
+            found, expected = getattr(corpus.manifest, what), getattr(again.manifest, what)
+            names = sorted(n for n in {**found, **expected} if found.get(n, 0) != expected.get(n, 0))
+            wrong = [f"{name} ({found.get(name, 0):,}, not {expected.get(name, 0):,})" for name in names]
+            report.check(f"{what} are those of the dumps", len(expected), wrong)
 
 
-def _compare_counts(
-    corpus: BuiltCorpus, tally: Recounted, comments: int, stats: dict[str, Any], report: Verification
-) -> None:
-    counts = {
-        "lines": tally.lines, "comments": comments,
-        "sarcastic": stats["totals"]["sarcastic"], "sequences": stats["sequences"]["count"], **tally.by_month,
-    }  # fmt: skip
-    report.check("counts are those of the dumps", len(counts), _differing(corpus.manifest.counts, counts))
-    wrong = _differing(corpus.manifest.drops, tally.drops)
-    report.check("drops are those of the dumps", len(tally.drops), wrong)
+def _first_difference(name: str, ours: Path, again: Path) -> list[str]:
+    read = _parquet_rows if name.endswith(".parquet") else _lines
+    pairs = enumerate(zip_longest(read(ours), read(again)), 1)
+    return next(([f"{name}:{number}"] for number, (one, other) in pairs if one != other), [])
 
 
-def _differing(ours: Any, theirs: Mapping[str, int]) -> list[str]:
-    names = sorted({name for name in {**ours, **theirs} if ours.get(name, 0) != theirs.get(name, 0)})
-    return [f"{name} ({ours.get(name, 0):,}, not {theirs.get(name, 0):,})" for name in names]
+def _lines(path: Path) -> Iterator[bytes]:
+    with open_bytes(path) as file:
+        yield from file
 
 
-def _first_difference(name: str, expected: bytes, found: bytes) -> list[str]:
-    if expected == found:
-        return []
-    pairs = zip_longest(expected.split(b"\n"), found.split(b"\n"))
-    return [f"{name}:{next(n for n, (one, other) in enumerate(pairs, 1) if one != other)}"]
-
-
-def _compare_parquet(corpus: BuiltCorpus, expected: Contents, report: Verification) -> None:
-    faults = [
-        f"raw/sarc.parquet: row {number}"
-        for number, (one, other) in enumerate(zip_longest(expected.rows, _parquet_rows(corpus)), 1)
-        if one != other
-    ]
-    report.check("raw/sarc.parquet is what the dumps give", len(expected.rows), faults[:SHOWN])
-
-
-def _parquet_rows(corpus: BuiltCorpus) -> Iterator[list[str]]:
-    query = f"SELECT {', '.join(RAW_COLUMNS)} FROM {literal(str(corpus.parquet))}"
+def _parquet_rows(path: Path) -> Iterator[list[str]]:
+    query = f"SELECT {', '.join(RAW_COLUMNS)} FROM {literal(str(path))}"
     for batch in duckdb.connect().sql(query).to_arrow_reader(ROWS_AT_ONCE):
         for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
             yield [str(cell) for cell in row]
 
 
-# ---------------------------------------------------------------- a sample of threads
+# ---------------------------------------------------------------- the report
+
+_DAMAGED = (DataError, ConfigError, duckdb.Error, pa.ArrowException, csv.Error, OSError, EOFError,
+            LookupError, TypeError, ValueError, AttributeError)  # fmt: skip
+"""Errors of reading a file that is not what a build wrote; which one depends on the damage."""
 
 
-def _compare_sample(corpus: BuiltCorpus, selection: Selection, ids: set[str], report: Verification) -> None:
-    """Compare what the files say about the comments of some threads."""
-    expected = contents(selection, _cosines(selection.settings))
-    place = RAW_COLUMNS.index("id")
-    theirs = {row[place]: row for row in expected.rows if row[place] in ids}
-    ours = {row[place]: row for row in _parquet_rows(corpus) if row[place] in ids}
-    wrong = sorted(id for id in {**theirs, **ours} if theirs.get(id) != ours.get(id))
-    report.check("raw rows of the sample are what the dumps give", len(ids), wrong)
-    names = [name for name in expected.lines if name.endswith(".csv")]
-    for name in sorted(names):
-        wanted = {line for line in expected.lines[name] if _replies(line) & ids}
-        with open_bytes(corpus.path(name)) as file:
-            found = {line for line in (raw.decode() for raw in file) if _replies(line) & ids}
-        faults = [line.split("|")[0].split(" ")[-1] for line in sorted(wanted ^ found)]
-        report.check(f"{name} of the sample is what the dumps give", len(wanted), faults)
-    for name in sorted(name for name in expected.lines if name.endswith(".json")):
-        entries = {
-            key: value for line in expected.lines[name] for key, value in json.loads(f"{{{line}}}").items()
+@dataclass(slots=True)
+class Verification(Result):
+    """Rules with the number of things checked, examples of what violates them, and what was not checked."""
+
+    checked: dict[str, int] = field(default_factory=dict)
+    wrong: dict[str, list[str]] = field(default_factory=dict)
+    unchecked: list[str] = field(default_factory=list)
+
+    def check(self, rule: str, count: int, faults: list[str]) -> None:
+        """Record a check of `count` things."""
+        self.checked[rule] = self.checked.get(rule, 0) + count
+        if faults:
+            self.wrong.setdefault(rule, []).extend(faults[:SHOWN])
+
+    @contextmanager
+    def reading(self, what: str) -> Iterator[None]:
+        """Record an error of reading as a violation, since a changed file may have any contents."""
+        try:
+            yield
+        except _DAMAGED as bad:
+            reason = (str(bad).splitlines() or [type(bad).__name__])[0][:160]
+            self.check(f"{what} can be read", 1, [reason])
+
+    @property
+    def sound(self) -> bool:
+        return not self.wrong
+
+    def summary(self) -> Summary:
+        from deadpan.page.summary import Summary
+        from deadpan.page.table import Table
+
+        rows = tuple(
+            (rule, n, "violated" if rule in self.wrong else "holds") for rule, n in self.checked.items()
+        )
+        faults = [f"{rule}: wrong in {', '.join(wrong[:SHOWN])}" for rule, wrong in self.wrong.items()]
+        missing = [f"Not checked: {'; '.join(self.unchecked)}."] if self.unchecked else []
+        verdict = "Every rule holds." if not self.unchecked else "Every rule that was checked holds."
+        if not self.sound:
+            verdict = f"{len(self.wrong)} rules are violated."
+        return Summary((Table(("rule", "checked", "result"), rows),), (*faults, *missing, verdict))
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "sound": self.sound,
+            "checked": self.checked,
+            "wrong": self.wrong,
+            "unchecked": self.unchecked,
         }
-        ours_there = dict(corpus.entries(name.partition("/")[0]))
-        asked = {id for id in entries if id in ids}
-        faults = sorted(id for id in asked if entries[id] != ours_there.get(id))
-        report.check(f"{name} of the sample is what the dumps give", len(asked), faults)
 
 
-def _replies(line: str) -> set[str]:
-    return set(line.split("|")[1].split(" ")) if line.count("|") == 2 else set()
+# ---------------------------------------------------------------- rules that need no dumps
+
+
+def check_files(corpus: BuiltCorpus, settings: CorpusSettings, report: Verification) -> None:
+    """Check every rule that can be checked in the files of a corpus alone."""
+    with report.reading("the list of files"):
+        _files(corpus, report)
+        _names(corpus, settings, report)
+    with report.reading("raw/sarc.parquet"):
+        _columns(corpus, report)
+        _rows(corpus, settings, report)
+        _copies(corpus, report)
+    with report.reading("the counts of the manifest"):
+        _counts(corpus, report)
+    with report.reading("raw/sequences.csv"):
+        _sequences(corpus, report)
+    for folder in ("main", *settings.benchmark.subsets):
+        with report.reading(folder):
+            _benchmark(corpus, folder, settings, report)
+
+
+def _files(corpus: BuiltCorpus, report: Verification) -> None:
+    faults = [
+        name
+        for name, facts in corpus.manifest.files.items()
+        if not (corpus.folder / name).is_file() or digest(corpus.folder / name) != facts["sha256"]
+    ]
+    report.check("files match the manifest", len(corpus.manifest.files), faults)
+
+
+def _names(corpus: BuiltCorpus, settings: CorpusSettings, report: Verification) -> None:
+    """Check that there are the files of a build, and no others in its folders."""
+    manifest, root = corpus.manifest, corpus.folder
+    wanted = set(planned_files(settings, bool(manifest.config.get("bz2"))))
+    folders = ("raw", MONTHS, "main", *settings.benchmark.subsets)
+    there = {
+        path.relative_to(root).as_posix() for name in folders for path in (root / name).rglob("*")
+        if path.is_file()
+    }  # fmt: skip
+    listed = set(manifest.files)
+    known = {
+        name
+        for name in listed
+        if name in OPTIONAL_FILES or re.fullmatch(rf"{MONTHS}/month=\d{{4}}-\d{{2}}/sarc\.parquet", name)
+    }
+    faults = sorted({*(wanted - listed), *(listed - wanted - known), *(there - listed)})
+    report.check("the manifest lists the files of a build", len(wanted), faults)
+    seed = manifest.seed == settings.seed
+    report.check("the manifest has one seed", 1, [] if seed else ["manifest.json"])
+
+
+def _columns(corpus: BuiltCorpus, report: Verification) -> None:
+    files = [corpus.parquet, *month_files(corpus)]
+    faults = [path.name for path in files if not pq.read_schema(path).equals(RAW_SCHEMA)]
+    report.check("Parquet files have the columns of a raw corpus", len(files), faults)
+
+
+def month_files(corpus: BuiltCorpus) -> list[Path]:
+    """Return the Parquet files by month."""
+    return sorted((corpus.folder / MONTHS).glob("*/sarc.parquet"))
+
+
+def _rows(corpus: BuiltCorpus, settings: CorpusSettings, report: Verification) -> None:
+    """Check the rules about single rows, each as the condition that violates it."""
+    rules, scope = settings.text, settings.scope
+    ends = MarkerRule(rules).marked("comment")
+    month = "strftime(make_timestamp(created_utc * 1000000), '%Y-%m')"
+    broken = {
+        "no comment is empty": "comment = ''",
+        "no comment is by a deleted author": any_of("author", rules.deleted),
+        "no comment contains a link": has_url("comment", rules),
+        "comments are ASCII": "strlen(comment) <> length(comment)" if rules.ascii_only else "false",
+        "white space is single spaces": _spaced("comment") + " OR " + _spaced("parent_comment"),
+        "sincere comments end in no marker": f"label = 0 AND {ends}",
+        "labels are 0 or 1": "label NOT IN (0, 1)",
+        "date is the month of created_utc": f"date <> {month}",
+        "months are in the requested range": _outside(scope.first_month, scope.last_month),
+    }
+    connection = duckdb.connect()
+    source = literal(str(corpus.parquet))
+    total = connection.execute(f"SELECT count(*) FROM {source}").fetchall()[0][0]
+    for rule, condition in broken.items():
+        faults = connection.execute(f"SELECT id FROM {source} WHERE {condition} LIMIT {SHOWN}").fetchall()
+        report.check(rule, total, [id for (id,) in faults])
+    _across_rows(connection, source, total, scope.drop_under_sarcasm, report)
+
+
+def _across_rows(
+    connection: duckdb.DuckDBPyConnection, source: str, total: int, drop_under: bool, report: Verification
+) -> None:
+    twice = connection.execute(
+        f"SELECT id FROM {source} GROUP BY id HAVING count(*) > 1 LIMIT {SHOWN}"
+    ).fetchall()
+    report.check("every id occurs once", total, [id for (id,) in twice])
+    unsorted = connection.execute(
+        f"SELECT id FROM (SELECT id, created_utc, lag((created_utc, id)) OVER () AS before FROM {source})"
+        f" WHERE before >= (created_utc, id) LIMIT {SHOWN}"
+    ).fetchall()
+    report.check("rows are sorted by created_utc and id", total, [id for (id,) in unsorted])
+    if drop_under:
+        below = connection.execute(
+            f"SELECT c.id FROM {source} c JOIN {source} p ON c.parent_id = p.id WHERE p.label = 1"
+            f" AND c.parent_id <> c.link_id LIMIT {SHOWN}"
+        ).fetchall()
+        report.check("nothing answers a sarcastic comment", total, [id for (id,) in below])
+
+
+def _spaced(column: str) -> str:
+    odd = f"^ | $|{NOT_PLAIN}"
+    return f"regexp_matches({column}, {literal(odd)})"
+
+
+def _outside(first: str, last: str) -> str:
+    tests = [f"date < {literal(first)}"] if first else []
+    tests += [f"date > {literal(last)}"] if last else []
+    return " OR ".join(tests) or "false"
+
+
+def _copies(corpus: BuiltCorpus, report: Verification) -> None:
+    """Check that sarc.csv and sarc.tsv have the rows of sarc.parquet."""
+    forms: dict[str, tuple[Callable[[], Iterator[list[str]]], int]] = {
+        "sarc.csv": (lambda: _csv(corpus), len(RAW_COLUMNS)),
+        "sarc.tsv": (lambda: _tsv(corpus), len(TSV_COLUMNS)),
+    }
+    _month_files(corpus, report)
+    for name, (read, width) in forms.items():
+        count, faults = 0, []
+        for ours, row in zip_longest(_parquet_rows(corpus.parquet), read()):
+            count += 1
+            if ours is None or row is None or ours[:width] != row:
+                faults.append(f"raw/{name}: row {count}")
+                break
+        report.check(f"{name} has the rows of sarc.parquet", count, faults)
+
+
+def _month_files(corpus: BuiltCorpus, report: Verification) -> None:
+    """Check that the files by month have the rows of sarc.parquet."""
+    months = literals(month_files(corpus))
+    columns = ", ".join(RAW_COLUMNS)
+    whole, connection = literal(str(corpus.parquet)), duckdb.connect()
+    ((total,),) = connection.execute(f"SELECT count(*) FROM {whole}").fetchall()
+    if not total:
+        return
+    parts = f"SELECT {columns} FROM read_parquet({months}, filename=true)"
+    wrong = connection.execute(
+        f"({parts} EXCEPT ALL SELECT {columns} FROM {whole}) UNION ALL"
+        f" (SELECT {columns} FROM {whole} EXCEPT ALL {parts}) LIMIT {SHOWN}"
+    ).fetchall()
+    misplaced = connection.execute(
+        f"SELECT id FROM read_parquet({months}, filename=true) WHERE NOT contains(filename, 'month=' || date)"
+        f" LIMIT {SHOWN}"
+    ).fetchall()
+    place = RAW_COLUMNS.index("id")
+    report.check(
+        "files by month have the rows of sarc.parquet",
+        total,
+        [row[place] for row in wrong] + [id for (id,) in misplaced],
+    )
+
+
+def _csv(corpus: BuiltCorpus) -> Iterator[list[str]]:
+    csv.field_size_limit(LONGEST_FIELD)
+    with open_bytes(corpus.path("raw/sarc.csv")) as file:
+        rows = csv.reader(io.TextIOWrapper(file, encoding="utf-8", newline=""))
+        next(rows)
+        yield from rows
+
+
+def _tsv(corpus: BuiltCorpus) -> Iterator[list[str]]:
+    with open_bytes(corpus.path("raw/sarc.tsv")) as file:
+        for line in file:
+            yield line.decode("utf-8").rstrip("\n").split("\t")
+
+
+def _counts(corpus: BuiltCorpus, report: Verification) -> None:
+    """Check that every line of the dumps is kept or dropped for one reason."""
+    counts, drops = corpus.manifest.counts, corpus.manifest.drops
+    by_month = sum(n for name, n in counts.items() if "/" in name)
+    faults = []
+    if counts["lines"] != by_month + drops.get("unreadable", 0):
+        faults.append(f"{counts['lines']:,} lines, {by_month + drops.get('unreadable', 0):,} accounted for")
+    kept = sum(n for name, n in counts.items() if name.endswith("/kept"))
+    if kept != counts["comments"]:
+        faults.append(f"{kept:,} kept by month, {counts['comments']:,} written")
+    report.check("every line is kept or dropped for one reason", counts["lines"], faults)
+
+
+def _sequences(corpus: BuiltCorpus, report: Verification) -> None:
+    """Check order, labels and parents of the sequences against the raw corpus."""
+    labels = _facts_of_replies(corpus)
+    ids = {id for id, _ in corpus.entries("raw")}
+    lines = list(corpus.index("raw/sequences.csv"))
+    order = [(line.ancestors[0], line.last) for line in lines]
+    report.check(
+        "sequences are sorted, one per last ancestor",
+        len(lines),
+        [f"{one} {other}" for one, other in pairwise(order) if one >= other],
+    )
+    faults = [line.last for line in lines if not _line_holds(line, labels)]
+    report.check("replies are kept, sorted, and one is sarcastic", len(lines), faults)
+    lost = [id for line in lines for id in line.ids if id not in ids]
+    report.check("comments.json has every id of the sequences", len(ids), lost)
+    keys = [id for id, _ in corpus.entries("raw")]
+    report.check("comments.json is sorted", len(keys), [b for a, b in pairwise(keys) if a >= b])
+
+
+def _facts_of_replies(corpus: BuiltCorpus) -> dict[str, tuple[int, str, int]]:
+    """Return (label, parent, created_utc) of the comments that are in a sequence."""
+    wanted = {id for line in corpus.index("raw/sequences.csv") for id in line.responses}
+    query = f"SELECT id, label, parent_id, created_utc FROM {literal(str(corpus.parquet))}"
+    facts: dict[str, tuple[int, str, int]] = {}
+    for batch in duckdb.connect().sql(query).to_arrow_reader(ROWS_AT_ONCE):
+        for row in batch.to_pylist():
+            if row["id"] in wanted:
+                facts[row["id"]] = (row["label"], row["parent_id"], row["created_utc"])
+    return facts
+
+
+def _line_holds(line: IndexLine, facts: dict[str, tuple[int, str, int]]) -> bool:
+    if not any(line.labels) or not all(id in facts for id in line.responses):
+        return False
+    replies = [facts[id] for id in line.responses]
+    moments = [(moment, id) for (_, _, moment), id in zip(replies, line.responses, strict=True)]
+    return moments == sorted(moments) and all(
+        parent == line.last and bool(label) == indexed
+        for (label, parent, _), indexed in zip(replies, line.labels, strict=True)
+    )
+
+
+def _benchmark(corpus: BuiltCorpus, folder: str, settings: CorpusSettings, report: Verification) -> None:
+    """Check that replies fit, that pairs have one of each label, and that no id is in both train and test."""
+    entries = dict(corpus.entries(folder))
+    sides: dict[str, set[str]] = {"train": set(), "test": set()}
+    for side in ("train", "test"):
+        for balance in ("balanced", "unbalanced"):
+            lines = list(corpus.index(f"{folder}/{side}-{balance}.csv"))
+            sides[side].update(id for line in lines for id in line.ids)
+            faults = [line.last for line in lines if not _fits(line, entries, settings, side, balance)]
+            report.check(
+                f"{folder}: replies, pairs and splits follow the rules",
+                len(lines),
+                faults,
+            )
+    both = sorted(sides["train"] & sides["test"])
+    report.check(f"{folder}: no id is in both train and test", sum(map(len, sides.values())), both)
+
+
+def _fits(
+    line: IndexLine, entries: dict[str, dict[str, Any]], settings: CorpusSettings, side: str, balance: str
+) -> bool:
+    if balance == "balanced" and sorted(line.labels) != [False, True]:
+        return False
+    if not any(line.labels) or is_test(line.ancestors[0], settings.benchmark, settings.seed) != (
+        side == "test"
+    ):
+        return False
+    return all(id in entries for id in line.ids) and not any(
+        unfit(entries[id]["text"], settings.benchmark) for id in line.responses
+    )
+
+
+def check_releases(corpus: BuiltCorpus, report: Verification) -> None:
+    """Check releases.json, what it lists, and every benchmark after a month, if there are any."""
+    if (corpus.folder / RELEASES).is_file():
+        with report.reading(RELEASES):
+            _versions(corpus, report)
+    for folder in sorted({path.parent for path in corpus.folder.glob("after-*/test-*.csv")}):
+        with report.reading(folder.name):
+            _after(corpus, folder, report)
+
+
+def _versions(corpus: BuiltCorpus, report: Verification) -> None:
+    releases = read_json(corpus.folder / RELEASES)
+    numbers = [one["version"] for one in releases]
+    faults = [] if numbers == list(range(1, len(releases) + 1)) else ["versions are not numbered from 1"]
+    withdrawn: list[str] = []
+    for one in releases[1:]:
+        name = f"withdrawn/{one['version']:04}.csv"
+        first, *rows = (corpus.folder / name).read_text(encoding="utf-8").splitlines()
+        reasons = Counter(row.partition(",")[2] for row in rows)
+        faults += [name] if first != "id,reason" or reasons != one["withdrawn"] else []
+        withdrawn = [row.partition(",")[0] for row in rows]
+    report.check("withdrawn comments are those of releases.json", len(releases), faults)
+    last = releases[-1]
+    if last["hash"] == files_hash(corpus.manifest):
+        same = last["comments"] == corpus.manifest.counts["comments"]
+        report.check("the last version is this corpus", 1, [] if same else [RELEASES])
+        again = _in_corpus(corpus, withdrawn)
+        report.check("comments withdrawn by the last version are not in it", len(withdrawn), again)
+    else:
+        report.unchecked.append(f"{RELEASES}, whose last version is not this corpus: run corpus update")
+
+
+def _in_corpus(corpus: BuiltCorpus, ids: Sequence[str]) -> list[str]:
+    """Return the first of some ids that the corpus has."""
+    chosen = f"SELECT id FROM {literal(str(corpus.parquet))} WHERE id IN (SELECT unnest(?))"
+    query = f"{chosen} ORDER BY id LIMIT {SHOWN}"
+    return [id for (id,) in duckdb.connect().execute(query, [list(ids)]).fetchall()] if ids else []
+
+
+def _after(corpus: BuiltCorpus, folder: Path, report: Verification) -> None:
+    """Compare a benchmark with the conversations of main whose texts are all new enough."""
+    month = folder.name.removeprefix("after-")
+    entries = dict(corpus.entries("main"))
+    used: set[str] = set()
+    for balance in ("balanced", "unbalanced"):
+        lines = [line for side in ("train", "test") for line in corpus.index(f"main/{side}-{balance}.csv")]
+        wanted = [line for line in lines if all(entries[id]["date"] >= month for id in line.ids)]
+        used.update(id for line in wanted for id in line.ids)
+        found = list(read_index(folder / f"test-{balance}.csv"))
+        wrong = [f"{folder.name}/test-{balance}.csv"] if found != wanted else []
+        report.check(f"{folder.name} has the conversations of main from {month} on", len(wanted), wrong)
+    texts = dict(read_comments(folder / "comments.json"))
+    wrong = sorted(id for id in {*texts, *used} if texts.get(id) != entries.get(id) or id not in used)
+    report.check(f"{folder.name} has the texts of main", len(used), wrong)
+    files = read_manifest(folder).files
+    faults = [name for name, facts in files.items() if digest(folder / name) != facts["sha256"]]
+    report.check(f"{folder.name}: files match its manifest", len(files), faults)

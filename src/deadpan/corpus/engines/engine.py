@@ -1,17 +1,24 @@
-"""The interface of an engine. The relational steps are written once, in Narwhals, for any engine."""
+"""The interface of an engine. The relational steps are written once, in Narwhals, for any engine.
+
+A job is a dataclass of plain values, and a function of a module that runs it: `read_dump(job, report)`.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, get_type_hints
 
 import narwhals as nw
 import pyarrow as pa
 
-from deadpan.corpus.sql import parquet_files
+from deadpan.errors import ConfigError
 from deadpan.registry import Registry
+from deadpan.validation import decode, encode
 
 if TYPE_CHECKING:
     import duckdb
@@ -19,14 +26,17 @@ if TYPE_CHECKING:
 Frame: TypeAlias = nw.LazyFrame[Any]
 """A lazy table of any engine."""
 
-Watch: TypeAlias = Callable[[str, int], None]
-"""Called by a job with its own text and how far it is."""
+JobFunction: TypeAlias = Callable[..., None]
+"""A function of a module that runs one job: `function(job, report=ignore)`."""
 
-Work: TypeAlias = Callable[..., None]
-"""A function of a module that runs one job: `work(job, watch=ignore)`."""
+Report: TypeAlias = Callable[[int], None]
+"""Called by a job with how far it is."""
+
+Watch: TypeAlias = Callable[[int, int], None]
+"""Called with the number of a job and how far it is."""
 
 
-def ignore(job: str, done: int) -> None:
+def ignore(*_: int) -> None:
     """Report nothing."""
 
 
@@ -83,7 +93,7 @@ class Engine(Protocol):
     def scatter(self, frame: Frame, folder: Path, column: str, size: int) -> None:
         """Compute a lazy table into folders of about `size` bytes each; a value of `column` is in one only.
 
-        `sql.parts_of` returns the folders.
+        `parts_of` returns the folders.
         """
         ...
 
@@ -105,11 +115,13 @@ class Engine(Protocol):
         """
         ...
 
-    def run_jobs(self, work: Work, jobs: Sequence[str], watch: Watch = ignore, at_once: int = 1) -> None:
-        """Call `work`, a function of a module, on every job; jobs are independent of each other.
+    def run_jobs(
+        self, function: JobFunction, jobs: Sequence[Any], watch: Watch = ignore, at_once: int = 1
+    ) -> None:
+        """Call a function of a module on every job; jobs are independent of each other.
 
         On one machine `at_once` of them run in parallel; a cluster runs as many as it has cores. An engine
-        that runs them in this process hands `watch` to them, to report how far they are.
+        that runs them in this process tells `watch` how far they are.
         """
         ...
 
@@ -118,7 +130,48 @@ class Engine(Protocol):
         ...
 
 
+def job_as_text(function: JobFunction, job: Any) -> tuple[str, str]:
+    """Return a job for a worker that may have another version of this package, or none: no pickle."""
+    return f"{function.__module__}:{function.__name__}", json.dumps(encode(job))
+
+
+def run_job_text(name: str, text: str) -> None:
+    """Run a job on a worker, from the result of `job_as_text`."""
+    module, _, attribute = name.partition(":")
+    function = getattr(import_module(module), attribute)
+    function(decode(json.loads(text), get_type_hints(function)["job"]))
+
+
 def count_rows(engine: Engine, folder: Path) -> int:
     """Return the number of rows in the Parquet files of a folder."""
     counted = engine.scan(parquet_files(folder)).select(count=nw.len())
     return int(engine.collect(counted)["count"][0].as_py())
+
+
+def parquet_files(folder: Path) -> list[Path]:
+    """Return the Parquet files below a folder, sorted."""
+    return sorted(path for path in folder.rglob("*.parquet") if path.is_file())
+
+
+def parts_of(folder: Path) -> list[Path]:
+    """Return the folders that `Engine.split` or `Engine.scatter` wrote, in order."""
+    return numbered(folder) or [folder / "whole"]
+
+
+def numbered(folder: Path, column: str = "part") -> list[Path]:
+    """Return the folders of a partitioned table by their number."""
+    return sorted(folder.glob(f"{column}=*"), key=lambda path: int(path.name.partition("=")[2]))
+
+
+def size_of(folder: Path) -> int:
+    """Return the bytes of all Parquet files below a folder."""
+    return sum(path.stat().st_size for path in parquet_files(folder))
+
+
+def size_in_bytes(memory: str) -> int:
+    """Return a size such as 4GB or 800 MiB in bytes."""
+    match = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*([kmgt]?)(i?)b?\s*", memory, re.IGNORECASE)
+    if not match:
+        raise ConfigError(f"--memory {memory!r} is not a size: write it like 4GB or 800MB")
+    unit = 1024 if match[3] else 1000
+    return int(float(match[1]) * unit ** " kmgt".index(match[2].lower() or " "))

@@ -23,8 +23,18 @@ import pyarrow as pa
 import deadpan
 from deadpan.corpus.checkpoints import disk_full
 from deadpan.corpus.engines.duckdb import is_disk_full
-from deadpan.corpus.engines.engine import EngineSettings, Frame, Share, Watch, Work, ignore
-from deadpan.corpus.sql import parquet_files, size_in_bytes, size_of
+from deadpan.corpus.engines.engine import (
+    EngineSettings,
+    Frame,
+    JobFunction,
+    Share,
+    Watch,
+    ignore,
+    job_as_text,
+    parquet_files,
+    size_in_bytes,
+    size_of,
+)
 from deadpan.errors import ConfigError, DataError, need
 
 JAVA = 17
@@ -109,14 +119,15 @@ class SparkEngine:
         """Leave to Spark how many tasks a worker runs at once: a task has one core, and memory of its own."""
         return Share(1, 1, self.memory)
 
-    def run_jobs(self, work: Work, jobs: Sequence[str], watch: Watch = ignore, at_once: int = 1) -> None:
+    def run_jobs(
+        self, function: JobFunction, jobs: Sequence[Any], watch: Watch = ignore, at_once: int = 1
+    ) -> None:
         """Run one task per job on the workers."""
         if not jobs:
             return
         if self.package is None:
             self.package = _copy_package(self.scratch)
-        name = f"{work.__module__}:{work.__name__}"
-        tasks = [(name, job) for job in jobs]
+        tasks = [job_as_text(function, job) for job in jobs]
         with _one_line(self.scratch):
             run = _runner(str(self.package))
             self.session.sparkContext.parallelize(tasks, len(tasks)).foreach(run)
@@ -137,9 +148,7 @@ def _runner(package: str) -> Callable[[tuple[str, str]], None]:
 
         if package not in sys.path:
             sys.path.insert(0, package)
-        name, job = task
-        module, _, function = name.partition(":")
-        getattr(import_module(module), function)(job)
+        import_module("deadpan.corpus.engines.engine").run_job_text(*task)
 
     return run
 
@@ -199,13 +208,13 @@ def _address(path: Path) -> str:
 def _check_java() -> None:
     program = os.environ.get("JAVA_HOME")
     java = str(Path(program) / "bin" / "java") if program else shutil.which("java")
-    cure = f"install Java {JAVA} (apt install openjdk-{JAVA}-jre-headless), or use --engine duckdb"
+    hint = f"install Java {JAVA} (apt install openjdk-{JAVA}-jre-headless), or use --engine duckdb"
     if not java or not Path(java).exists():
-        raise ConfigError(f"Spark needs Java, which is not installed: {cure}")
+        raise ConfigError(f"Spark needs Java, which is not installed: {hint}")
     output = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
     version = next((part for part in output.split('"')[1::2]), "0").split(".")[0]
     if not version.isdigit() or int(version) < JAVA:
-        raise ConfigError(f"Spark needs Java {JAVA} or newer, but {java} is {version}: {cure}")
+        raise ConfigError(f"Spark needs Java {JAVA} or newer, but {java} is {version}: {hint}")
 
 
 def _session(settings: EngineSettings) -> Any:
@@ -260,7 +269,7 @@ def driver_memory(partitions: int) -> int:
 
 
 def _copy_package(scratch: Path) -> Path:
-    """Copy this package to where the workers can read it; they need DuckDB, NumPy and pyarrow installed."""
+    """Copy this package to where the workers can read it; they need DuckDB, msgspec, NumPy and pyarrow."""
     target = scratch.resolve() / "package"
     home = Path(deadpan.__file__).parent
     for pattern in ("*.py", "*.toml"):

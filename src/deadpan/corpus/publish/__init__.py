@@ -1,1 +1,0 @@
-"""Steps -> the released files: raw rows, sequences, benchmarks, statistics, card and manifest."""

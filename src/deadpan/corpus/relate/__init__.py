@@ -1,1 +1,0 @@
-"""Rows -> candidates, threads, sequences and counts: relational steps that run on any engine."""
