@@ -33,7 +33,7 @@ from deadpan.cli import program
 from deadpan.storage import read_manifest
 began, start = time.perf_counter(), time.process_time()
 program.main(
-    ["datasets", "convert", "sarc-main", "--data", sys.argv[1], "--out", sys.argv[2], "--json"],
+    ["datasets", "convert", "sarc-main", "--data-dir", sys.argv[1], "--out", sys.argv[2], "--json"],
     standalone_mode=False,
 )
 count = read_manifest(Path(sys.argv[2])).counts["examples"]

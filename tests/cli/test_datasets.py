@@ -95,13 +95,6 @@ def test_leaks_finds_a_planted_copy(deadpan, tmp_path):
     assert "1 of 31" in ran.out
 
 
-def test_old_spellings_work_and_say_the_new_one(deadpan, tmp_path):
-    ran = deadpan("datasets", "stats", "starter-en", "--data", tmp_path, "--json")
-    assert ran.status == 0
-    assert ran.json["starter-en"]["n"] == 680
-    assert "--data is now --data-dir" in ran.err
-
-
 def test_a_label_that_is_neither_is_dropped_and_shown(deadpan, tmp_path):
     (tmp_path / "t.csv").write_text("tweet,sarcastic\nOh great,yes\nRain,no\nHm,maybe\n")
     ran = deadpan("datasets", "stats", tmp_path / "t.csv", "--column", "text=tweet", "--positive", "yes")

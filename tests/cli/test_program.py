@@ -49,38 +49,16 @@ def test_every_command_has_json_and_help(path, command):
     options = [each for each in command.params if isinstance(each, click.Option)]
     assert any("--json" in option.opts for option in options)
     assert command.help
-    assert [option.opts for option in options if not option.help and not option.hidden] == []
+    assert [option.opts for option in options if not option.help] == []
     for width in (60, 80):
         page = command.get_help(click.Context(command, info_name=f"deadpan {path}", terminal_width=width))
         assert max(map(len, page.splitlines())) <= width
-    assert getattr(command, "renamed", {}).keys().isdisjoint(word for each in options for word in each.opts)
+    assert not any(option.hidden for option in options)
 
 
 NUMBERS = (click.types.IntParamType, click.types.FloatParamType, NumberOrNone)
 TWO_KINDS = {"--remove"}
 """The number of an import, the name of a person, or a reason: what is removed has the id it has."""
-
-
-@pytest.mark.parametrize(
-    ("path", "old", "new"),
-    [
-        ("detect train", "--set", "--setting"),
-        ("detect votes", "--labels", "--votes"),
-        ("detect explain", "--html", "--out"),
-        ("datasets clean", "--also", "--remove"),
-        ("corpus synthesize", "--format", "--compression"),
-        ("generate review", "--name", "--reviewer"),
-        ("bench audit", "--plot", "--out"),
-        ("bench harden", "--runs", "--run"),
-        ("bench organic", "--pairs", "--limit"),
-        ("bench agree", "--threshold", "--min-agreement"),
-        ("bench agree", "--least", "--min-raters"),
-        ("reproduce", "--items", "--set"),
-        ("llm ask", "--system", "--system-prompt"),
-    ],
-)
-def test_an_old_spelling_of_a_shared_word_still_works(path, old, new):
-    assert dict(LEAVES)[path].renamed[old] == new
 
 
 def test_an_option_means_the_same_in_every_command():
@@ -97,7 +75,7 @@ def test_an_option_means_the_same_in_every_command():
     [
         (["datasets", "stats", "sarc-pool"], "did you mean 'sarc-pol'"),
         (["datasets", "stats", "sarc-pol"], "--data"),
-        (["datasets", "stats", "sarc-pol", "--data", "/no/such"], "no folder"),
+        (["datasets", "stats", "sarc-pol", "--data-dir", "/no/such"], "no folder"),
         (["datasets", "convert", "starter-en", "--out", "x.doc"], ".jsonl, .parquet"),
         (["datasets", "stats", "no-such.csv"], "no-such.csv"),
         (["datasets", "split", "starter-en", "--out", "x", "--sizes", "8:x"], "--sizes"),

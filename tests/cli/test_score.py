@@ -73,18 +73,6 @@ def test_a_page_leaves_the_files_of_others_alone(deadpan, tmp_path):
     assert (tmp_path / "page" / "manifest.json").read_text() == '{"name": "an app"}'
 
 
-def test_the_old_spellings_of_agree_and_score_still_work(deadpan, tmp_path, gold):
-    rows = [Judgment(item, who, "q", "1", 1.0, "2026-01-01T00:00:00Z") for item in "ab" for who in "xy"]
-    write_records(tmp_path / "j.jsonl", rows, Judgment)
-    ran = deadpan("agree", tmp_path / "j.jsonl", "--metric", "ordinal", "--labels", tmp_path / "l.jsonl")
-    assert ran.status == 0
-    assert "--metric is now --scale" in ran.err and "--labels is now --out" in ran.err
-    write_records(tmp_path / "p.jsonl", [Prediction(e.id, True, 0.5) for e in gold], Prediction)
-    ran = deadpan("score", tmp_path / "gold.jsonl", tmp_path / "p.jsonl", "--by", "accuracy")
-    assert ran.status == 0
-    assert "--by is now --metric" in ran.err
-
-
 def test_a_corpus_alone_is_told_to_bring_predictions(deadpan, tmp_path, gold):
     ran = deadpan("score", tmp_path / "gold.jsonl")
     assert ran.status == 2

@@ -153,7 +153,7 @@ def test_a_plugin_detector_and_reader_work_through_the_command_line(installed, t
 
     model = str(tmp_path / "model")
     trained = run(
-        installed, "-m", "deadpan", "detect", "train", "--system", "shouting", "--data", "shouts",
+        installed, "-m", "deadpan", "detect", "train", "--system", "shouting", "shouts",
         "--out", model, "--json",
     )  # fmt: skip
     assert trained.returncode == 0, trained.stderr

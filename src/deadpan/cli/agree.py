@@ -7,7 +7,6 @@ from typing import Literal
 
 import click
 
-from deadpan.cli.command import Command
 from deadpan.cli.options import PATH
 from deadpan.cli.terminal.output import json_option, seed_option, show
 
@@ -15,7 +14,7 @@ SCALES = ("nominal", "ordinal", "interval", "ratio")
 METHODS = ("majority", "dawid-skene", "mace")
 
 
-@click.command(cls=Command, renamed={"--metric": "--scale", "--labels": "--out"})
+@click.command()
 @click.argument("judgments", type=PATH, metavar="JUDGMENTS")
 @click.option("--question", help="The question, if the file has several.")
 @click.option(

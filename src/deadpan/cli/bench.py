@@ -82,7 +82,7 @@ def validate(items: str, as_json: bool) -> int:
     return show(result, as_json, failed=not result.passed)
 
 
-@bench.command(renamed={"--plot": "--out"})
+@bench.command()
 @set_argument
 @click.option("--out", type=PATH, help="Write audit.svg and audit.png into this folder.")
 @seed_option
@@ -99,7 +99,7 @@ def audit(items: str, out: Path | None, seed: int, as_json: bool) -> int:
     return show(result, as_json, failed=not result.passed)
 
 
-@bench.command(renamed={"--runs": "--run", "--models": "--model"})
+@bench.command()
 @click.argument("drafts", metavar="DRAFTS")
 @click.option("--model", "models", multiple=True, help="A model to ask first; repeat for several.")
 @click.option("--run", "folders", multiple=True, type=PATH, help="A run of the drafts; repeat for several.")
@@ -248,7 +248,7 @@ def contaminated(model: str | None, items: str, as_json: bool, **options: Any) -
     return show(result, as_json, failed=result.contaminated)
 
 
-@bench.command(renamed={"--pairs": "--limit"})
+@bench.command()
 @source_argument
 @click.option("--model", "models", multiple=True, help="A model. [default: the embedded model]")
 @click.option("--detector", "folders", multiple=True, type=PATH, help="A trained detector, or `default`.")
@@ -377,7 +377,7 @@ def humans(answers: Path, items: str, out: Path, seed: int, as_json: bool) -> in
     return show(result, as_json, failed=not result.complete)
 
 
-@bench.command(renamed={"--threshold": "--min-agreement", "--least": "--min-raters"})
+@bench.command()
 @answers_argument
 @set_option
 @click.option("--min-agreement", "threshold", default=0.8, show_default=True,

@@ -1,8 +1,8 @@
-"""Commands whose old spellings keep working, and groups that import a command only when it runs."""
+"""Groups that answer a wrong name with the nearest, and import a command only when it runs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
@@ -10,47 +10,8 @@ from typing import Any
 import click
 
 
-class Command(click.Command):
-    """A command whose renamed options keep working, with a warning that names the new spelling.
-
-    `renamed` maps an old option to the new one ("--context" to "--turns"), if the command has it, or to the
-    name of an argument in capitals ("--data" to "SOURCE"): its value then becomes a positional argument.
-    """
-
-    def __init__(self, *args: Any, renamed: Mapping[str, str] | None = None, **settings: Any) -> None:
-        super().__init__(*args, **settings)
-        known = {word for parameter in self.params for word in parameter.opts}
-        self.renamed = {old: new for old, new in (renamed or {}).items() if new.isupper() or new in known}
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, self._current(args))
-
-    def _current(self, args: Sequence[str]) -> list[str]:
-        """Return the arguments in today's spelling."""
-        options: list[str] = []
-        moved: list[str] = []
-        rest = iter(args)
-        for word in rest:
-            if word == "--":
-                return [*options, *moved, word, *rest]
-            name, equals, value = word.partition("=")
-            new = self.renamed.get(name)
-            if new is None:
-                options.append(word)
-                continue
-            click.echo(f"deadpan: {name} is now {new}; the old spelling will be removed", err=True)
-            if not new.isupper():
-                options.append(f"{new}{equals}{value}")
-            else:
-                # An argument keeps the order in which it was given, behind all options.
-                moved.append(value if equals else next(rest, ""))
-        return [*options, *moved]
-
-
 class Group(click.Group):
-    """A group whose commands are `Command`s, each listed with its whole first sentence."""
-
-    command_class = Command
+    """A group whose commands are each listed with its whole first sentence."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

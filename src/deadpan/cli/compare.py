@@ -7,12 +7,11 @@ from typing import Any
 
 import click
 
-from deadpan.cli.command import Command
 from deadpan.cli.options import FOLDER, PATH
 from deadpan.cli.terminal.output import json_option, seed_option, show
 
 
-@click.command(cls=Command)
+@click.command()
 @click.argument("logs", nargs=-1, required=True, type=PATH, metavar="LOG...")
 @click.option("--metric", default="", help="The score to read. [default: the main one of each log]")
 @click.option("--cluster", default="", metavar="FIELD", help="Field that groups items, such as a document.")

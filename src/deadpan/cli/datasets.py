@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from deadpan.datasets import Reading
 
-RENAMED = {"--data": "--data-dir", "--text": "--text-file"}
 rescore_option = click.option(
     "--rescore", default="", metavar="A,B", help="Score these systems on cleaned data: bow,frozen."
 )
@@ -46,7 +45,7 @@ def list_datasets(as_json: bool) -> None:
         show_result(corpora, False)
 
 
-@datasets.command(renamed=RENAMED)
+@datasets.command()
 @options.source_argument
 @click.option(
     "-n", "--sample", default=3, show_default=True, type=click.IntRange(min=1), help="Show N at random."
@@ -74,7 +73,7 @@ def show(source: str, sample: int, label: str | None, seed: int, as_json: bool, 
     emit(as_json, [encode(example) for example in drawn], show_drawn)
 
 
-@datasets.command(renamed=RENAMED)
+@datasets.command()
 @options.source_argument
 @options.out_option
 @options.reading_options
@@ -88,7 +87,7 @@ def convert(source: str, out: Path, as_json: bool, reading: Reading) -> None:
     show_result(result, as_json)
 
 
-@datasets.command(renamed=RENAMED)
+@datasets.command()
 @options.sources_argument
 @options.reading_options
 @json_option
@@ -101,7 +100,7 @@ def stats(sources: tuple[str, ...], as_json: bool, reading: Reading) -> None:
     show_result(result, as_json)
 
 
-@datasets.command(renamed=RENAMED)
+@datasets.command()
 @options.sources_argument
 @options.reading_options
 @json_option
@@ -115,7 +114,7 @@ def leaks(sources: tuple[str, ...], as_json: bool, reading: Reading) -> None:
     show_result(find_leaks({name: data.examples for name, data in zip(sources, read, strict=True)}), as_json)
 
 
-@datasets.command(renamed=RENAMED)
+@datasets.command()
 @options.source_argument
 @options.out_option
 @click.option("--sizes", default="8:1:1", show_default=True, help="train:test or train:dev:test.")
@@ -150,7 +149,7 @@ def audit(sources: tuple[str, ...], rescore: str, sample: int, as_json: bool, **
     show_result(result, as_json)
 
 
-@datasets.command(renamed={"--also": "--remove"})
+@datasets.command()
 @options.source_argument
 @options.out_option
 @click.option("--remove", "also", multiple=True, metavar="REASON",

@@ -35,7 +35,7 @@ def generate() -> None:
     """
 
 
-@generate.command("plan", renamed={"--source": "SOURCE", "--url": "--base-url"})
+@generate.command("plan")
 @PLAN
 @click.argument("sources", nargs=-1, metavar="[SOURCE]...")
 @click.option("--language", default="en", show_default=True, help="Language to write in, such as en or ko.")
@@ -126,13 +126,11 @@ def status(plan: Path, run: Path | None, as_json: bool) -> None:
 @PLAN
 @RUN
 @click.option("--out", type=PATH, help="Page to write. [default: report.html in the run folder]")
-@click.option("--out-page", "old", type=PATH, hidden=True)
 @json_option
-def report(plan: Path, run: Path | None, out: Path | None, old: Path | None, as_json: bool) -> None:
+def report(plan: Path, run: Path | None, out: Path | None, as_json: bool) -> None:
     """Write the page that shows whether a run is worth annotating."""
     from deadpan.generate.report import write_report
 
-    run, out = _renamed("--out-page", old, run, out)
     show(write_report(plan, run=run, path=out), as_json)
 
 
@@ -148,7 +146,7 @@ def tables(plan: Path, run: Path | None, out: Path | None, as_json: bool) -> Non
     show(dialogue_tables(plan, run=run, out=out), as_json)
 
 
-@generate.command(renamed={"--out": "--run", "--name": "--reviewer"})
+@generate.command()
 @PLAN
 @RUN
 @click.option("--study", type=PATH, help="Write the dialogues to review to this study folder.")
@@ -186,7 +184,7 @@ def _decide(draft: Draft, place: int, total: int) -> str | None:
     return DECISIONS[key]
 
 
-@generate.command(renamed={"--out": "--run"})
+@generate.command()
 @PLAN
 @RUN
 @click.option("--study", type=PATH, help="Write the dialogues to this study folder.")
@@ -217,33 +215,17 @@ def people(
 @generate.command()
 @PLAN
 @RUN
-@click.option("--out", type=PATH, help="Folder for the data set.  [required]")
-@click.option("--to", "old", type=PATH, hidden=True)
+@click.option("--out", type=PATH, required=True, help="Folder for the data set.")
 @click.option("--unjudged", is_flag=True, help="Use the labels the model was asked for, unchecked by people.")
 @json_option
-def release(
-    plan: Path, run: Path | None, out: Path | None, old: Path | None, unjudged: bool, as_json: bool
-) -> None:
+def release(plan: Path, run: Path | None, out: Path, unjudged: bool, as_json: bool) -> None:
     """Write the data set: split 8:1:1, speakers swapped in a random half, statistics, card, manifest."""
     from deadpan.generate.release import write_release
 
-    run, out = _renamed("--to", old, run, out)
-    if out is None:
-        raise click.UsageError("Missing option '--out': the folder for the data set.")
     show(write_release(plan, out, run=run, unjudged=unjudged), as_json)
 
 
-def _renamed(
-    name: str, old: Path | None, run: Path | None, out: Path | None
-) -> tuple[Path | None, Path | None]:
-    """Return (run folder, output) where an old spelling was used: beside it, --out was the run folder."""
-    if old is None:
-        return run, out
-    click.echo(f"deadpan: {name} is now --out, and the run folder is --run", err=True)
-    return run or out, old
-
-
-@generate.command(renamed={"--out": "--run", "--detector": "--model", "--sure": "--confident"})
+@generate.command()
 @PLAN
 @RUN
 @click.option("--model", required=True, type=PATH, help="Folder of a trained detector.")

@@ -5,13 +5,12 @@ from typing import Any
 
 import click
 
-from deadpan.cli.command import Command
 from deadpan.cli.options import PATH, data_dir_option, out_option
 from deadpan.cli.terminal.output import json_option, seed_option, show
 from deadpan.cli.terminal.progress import progress_bar
 
 
-@click.command(cls=Command, renamed={"--items": "--set", "--runs": "--run"})
+@click.command()
 @click.argument("papers", nargs=-1, required=True, metavar="sarc|isarcasm|kocosa|sarcbench|all...")
 @data_dir_option
 @out_option

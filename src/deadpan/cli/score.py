@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from deadpan.cli.command import Command
 from deadpan.cli.options import FOLDER, PATH, metric_option, reading_options, source_argument
 from deadpan.cli.terminal.output import json_option, seed_option, show
 
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from deadpan.datasets import Reading
 
 
-@click.command(cls=Command, renamed={"--by": "--metric", "--data": "--data-dir", "--text": "--text-file"})
+@click.command()
 @source_argument
 @click.argument("predictions", nargs=-1, type=PATH, metavar="[PREDICTIONS]...")
 @metric_option

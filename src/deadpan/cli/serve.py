@@ -7,12 +7,11 @@ from typing import Any
 
 import click
 
-from deadpan.cli.command import Command
 from deadpan.cli.options import FILE, base_url_option
 from deadpan.cli.terminal.output import json_option, show
 
 
-@click.command(cls=Command)
+@click.command()
 @click.option(
     "--model", "models", multiple=True, metavar="[NAME=]FOLDER", help="Also serve this saved detector."
 )

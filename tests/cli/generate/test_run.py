@@ -201,3 +201,20 @@ def test_a_full_disk_keeps_what_is_finished(plan_of, tmp_path, server):
     assert done.returncode == 0, done.stderr
     assert made < len(set(server.asked))
     assert "read 30 = kept" in done.stdout
+
+
+def test_usage_errors_are_one_line(deadpan, plan_of, tmp_path):
+    missing = deadpan("generate", "release", plan_of(2))
+    assert missing.status == 2 and "--out" in missing.err and missing.err.count("\n") == 1
+    neither = deadpan("generate", "people", plan_of(2))
+    assert neither.status == 2 and "either --study FOLDER" in neither.err and neither.err.count("\n") == 1
+
+
+def test_status_while_a_run_is_at_work(deadpan, plan_of, tmp_path):
+    from deadpan.generate.folder import GenerationFolder
+
+    plan = plan_of(3)
+    assert deadpan("generate", "source", plan).status == 0
+    with GenerationFolder(tmp_path / "run").lock():
+        done = deadpan("generate", "status", plan, "--json")
+    assert done.status == 0 and done.json["waiting"][0] == "situation" and done.json["kept"] == 3

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from deadpan.cli.command import Command
 from deadpan.cli.detect.options import model_option, prevalence_option, refuse_with
 from deadpan.cli.options import FILE, reading_options
 from deadpan.cli.terminal.output import json_option, show
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 context_option = click.option("--context", multiple=True, help="What was said before; repeat for each turn.")
 
 
-@click.command(cls=Command)
+@click.command()
 @click.argument("words", nargs=-1, required=True, metavar="TEXT")
 @context_option
 @model_option
@@ -35,7 +34,7 @@ def text(
     show(answer_text(" ".join(words), context=context, model=model, prevalence=prevalence), as_json)
 
 
-@click.command(cls=Command, renamed={"--html": "--out"})
+@click.command()
 @click.argument("text", required=False)
 @model_option
 @context_option
@@ -66,7 +65,7 @@ def explain(
         click.echo(f"Written to {out}")
 
 
-@click.command(cls=Command)
+@click.command()
 @json_option
 def systems(as_json: bool) -> None:
     """List the systems, and whether what they need is installed."""
@@ -75,7 +74,7 @@ def systems(as_json: bool) -> None:
     show(list_systems(), as_json)
 
 
-@click.command(cls=Command)
+@click.command()
 @click.argument("source", default="-", metavar="[SOURCE|-]")
 @model_option
 @prevalence_option

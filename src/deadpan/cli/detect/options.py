@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from deadpan.records import Example
 
 F = TypeVar("F", bound=Callable[..., Any])
-RENAMED = {"--data": "SOURCE", "--context": "--turns", "--score": "--metric", "--text": "--text-file",
-           "--set": "--setting"}  # fmt: skip
-"""Old spellings that still work."""
 _TYPED = ParameterSource.COMMANDLINE
 
 system_option = click.option(

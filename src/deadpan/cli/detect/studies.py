@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadpan.cli.command import Command
 from deadpan.cli.detect import options
 from deadpan.cli.options import PATH, comma_list, metric_option, out_option, source_argument, sources_argument
 from deadpan.cli.terminal.output import show
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from deadpan.detect.verdicts import Threshold as Rule
 
 
-@click.command(cls=Command, renamed=options.RENAMED)
+@click.command()
 @source_argument
 @options.system_option
 @out_option
@@ -50,7 +49,7 @@ def train(
     show(result, as_json)
 
 
-@click.command(cls=Command, renamed=options.RENAMED)
+@click.command()
 @source_argument
 @options.model_option
 @options.own_threshold_option
@@ -80,7 +79,7 @@ def evaluate(
     options.finish(result, as_json, out, data.files)
 
 
-@click.command(cls=Command, renamed=options.RENAMED)
+@click.command()
 @click.argument("source", required=False, metavar="[SOURCE]")
 @click.option("--train", "train_", help="Instead of SOURCE: train on this corpus or table, ...")
 @click.option("--test", "test_", help="... and test on this one. Texts in both are not used for training.")
@@ -135,7 +134,7 @@ def compare(
     options.finish(result, as_json, out, data.files)
 
 
-@click.command(cls=Command, renamed={**options.RENAMED, "--most": "--sample"})
+@click.command()
 @sources_argument
 @options.system_option
 @options.folds_option
@@ -173,7 +172,7 @@ def transfer(
     options.finish(result, as_json, out, files)
 
 
-@click.command(cls=Command, renamed=options.RENAMED)
+@click.command()
 @source_argument
 @options.system_option
 @options.folds_option
@@ -204,7 +203,7 @@ def ablate(
     show(result, as_json)
 
 
-@click.command(cls=Command, renamed=options.RENAMED)
+@click.command()
 @source_argument
 @options.system_option
 @options.folds_option
@@ -229,7 +228,7 @@ def kinds(
     options.finish(result, as_json, out, data.files)
 
 
-@click.command(cls=Command, renamed=options.RENAMED)
+@click.command()
 @click.option("--generated", required=True, metavar="A,B", help="Generated or written corpora.")
 @click.option("--organic", required=True, metavar="A,B", help="Corpora of what people said.")
 @options.system_option
@@ -249,7 +248,7 @@ def mirage(generated: str, organic: str, pairs: Any, reading: Reading, system: s
     options.report(result, [file for data in read.values() for file in data.files], **report)
 
 
-@click.command(cls=Command, renamed={"--labels": "--votes"})
+@click.command()
 @source_argument
 @options.system_option
 @click.option("--votes", "labels", type=PATH, help="People's votes: labels.jsonl of a studio export.")
@@ -265,7 +264,7 @@ def votes(source: str, system: str, labels: Path | None, reading: Reading, **rep
     options.report(study_votes(rows, system, seed=report["seed"]), data.files, **report)
 
 
-@click.command(cls=Command)
+@click.command()
 @source_argument
 @click.option(
     "--labels", default=1000, show_default=True, type=click.IntRange(min=200), help="Number of labels."
