@@ -1,6 +1,7 @@
 """The service against the same detector in process: texts a second in batches, and latency under load.
 
-Prints throughput / in-process throughput (the bar is 0.8), and p50 and p99 of single texts from 8 clients.
+Prints throughput / in-process throughput (the bar is 0.8), then requests a second, p50 and p99 of single texts
+from one keep-alive client and from sixteen, and the memory of the server.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import numpy as np
 
 from deadpan import Detector, read_dataset
 
-BATCH, BATCHES, CLIENTS, SINGLE = 1000, 12, 3, 100
+BATCH, BATCHES, CLIENTS, SINGLE = 1000, 12, 3, 1600
 
 
 def texts() -> list[str]:
@@ -78,7 +79,7 @@ def main() -> None:
     detector = Detector.load("default")
     detector.predict_proba(batches[0])
     process, url = start()
-    bodies = [json.dumps({"texts": batch}).encode() for batch in batches]
+    bodies = [json.dumps({"texts": batch, "model": "default"}).encode() for batch in batches]
     alone, served = [], []
     try:
         share(url, bodies[:2], 1)
@@ -88,17 +89,20 @@ def main() -> None:
                 detector.predict_proba(batch)
             alone.append(len(rows) / (time.perf_counter() - started))
             served.append(len(rows) / share(url, bodies, CLIENTS)[0])
-        one = [json.dumps({"text": row}).encode() for row in rows[: 8 * SINGLE]]
-        taken, seconds = share(url, one, 8)
+        one = [json.dumps({"text": row, "model": "default"}).encode() for row in rows[:SINGLE]]
+        single = {clients: share(url, one, clients) for clients in (1, 16)}
+        memory = int(Path(f"/proc/{process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
     finally:
         process.terminate()
         process.wait()
     ratio = float(np.median(np.array(served) / np.array(alone)))
-    p50, p99 = (1000 * float(np.quantile(seconds, q)) for q in (0.5, 0.99))
     print(
         f"in process {max(alone):,.0f} texts/s, served {max(served):,.0f} texts/s: ratio {ratio:.2f} (bar 0.80)"
     )
-    print(f"single texts, 8 clients: {len(one) / taken:,.0f} requests/s, p50 {p50:.0f} ms, p99 {p99:.0f} ms")
+    for clients, (taken, seconds) in single.items():
+        p50, p99 = (1000 * float(np.quantile(seconds, q)) for q in (0.5, 0.99))
+        print(f"{clients} keep-alive: {SINGLE / taken:,.0f} requests/s, p50 {p50:.1f} ms, p99 {p99:.1f} ms")
+    print(f"memory of the server: {memory / 1e6:,.0f} MB")
     sys.exit(ratio < 0.8)
 
 

@@ -32,7 +32,7 @@ EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
     "studio": (("django", "argon2", "whitenoise", "csp", "gunicorn", "psycopg"), "the web app"),
     "ko": (("kiwipiepy",), "Korean morphology"),
     "excel": (("openpyxl",), "Excel tables"),
-    "serve": (("starlette", "uvicorn"), "the playground and the HTTP service"),
+    "serve": (("litestar", "uvicorn"), "the playground and the HTTP service"),
 }
 CORE = ("click", "duckdb", "numpy", "pyarrow", "rich", "scikit-learn")
 LINE = 80

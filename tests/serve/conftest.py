@@ -8,7 +8,7 @@ import pytest
 
 from deadpan.serve.settings import ServeSettings
 
-pytest.importorskip("starlette")
+pytest.importorskip("litestar")
 httpx = pytest.importorskip("httpx")
 
 

@@ -13,7 +13,7 @@ from deadpan.cli.terminal.output import json_option, show
 
 @click.command()
 @click.option(
-    "--model", "models", multiple=True, metavar="[NAME=]FOLDER", help="Also serve this saved detector."
+    "--detector", "models", multiple=True, metavar="[NAME=]FOLDER", help="Also serve this saved detector."
 )
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
@@ -24,7 +24,7 @@ from deadpan.cli.terminal.output import json_option, show
 @click.option("--rate", default=600, show_default=True,
               help="Requests per client per minute, in bursts of up to a tenth; 0: no limit.")  # fmt: skip
 @click.option("--origin", "origins", multiple=True, metavar="URL", help="Site whose pages may call the API.")
-@click.option("--reader", default="", metavar="MODEL", help="Language model that says what is meant.")
+@click.option("--llm", "reader", default="", metavar="MODEL", help="Language model that says what is meant.")
 @base_url_option
 @json_option
 def serve(keys: Path | None, as_json: bool, **options: Any) -> None:

@@ -1,181 +1,334 @@
-"""The application: routes and what each answers."""
+"""The application: routes, what each answers, and the OpenAPI document made from them."""
 
 from __future__ import annotations
 
 import asyncio
-import re
+import logging
 from collections.abc import AsyncIterator
-from functools import partial
-from importlib.resources import files
 from typing import Any
 
-import orjson
-from starlette.requests import ClientDisconnect, Request
-from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
-from starlette.routing import Route, Router
+import msgspec
+from litestar import Litestar, MediaType, Request, Response, Router, get, post
+from litestar.config.cors import CORSConfig
+from litestar.connection import ASGIConnection
+from litestar.datastructures import State
+from litestar.exceptions import HTTPException, InternalServerException, ValidationException
+from litestar.handlers import BaseRouteHandler
+from litestar.openapi.config import OpenAPIConfig
+from litestar.openapi.datastructures import ResponseSpec
+from litestar.openapi.spec import Components, License, SecurityScheme
+from litestar.params import JSONBody
+from litestar.response import Stream
+from msgspec import UNSET
 
 from deadpan import __version__
 from deadpan.errors import DeadpanError
 from deadpan.formats.labels import label_word
+from deadpan.llm import LLMSettings
 from deadpan.page import stylesheet
-from deadpan.serve.catalogue import Catalogue, prediction_json
-from deadpan.serve.gate import Gate
-from deadpan.serve.metrics import TYPE, Metrics
-from deadpan.serve.openapi import openapi
-from deadpan.serve.pages import docs_page, playground_page
-from deadpan.serve.readings import failure, reader_settings, stream_reading
-from deadpan.serve.refusals import Refusal
-from deadpan.serve.requests import read_detect, read_one
+from deadpan.records import Example
+from deadpan.serve import bodies
+from deadpan.serve.bodies import DetectAnswer, DetectRequest, HealthAnswer, ModelsAnswer, ReadingRequest
+from deadpan.serve.catalogue import Catalogue, answer
+from deadpan.serve.gate import ApiError, Gate, Metrics, RateLimit, find_client
+from deadpan.serve.pages import docs_page, playground_page, read_static
+from deadpan.serve.readings import reader_settings, stream_reading
 from deadpan.serve.settings import ServeSettings
 
+log = logging.getLogger("deadpan.serve")
 BODY_SECONDS = 30.0
 """Time for a client to send its whole body."""
-READINGS = 1
-"""Readings at a time; the embedded model takes one."""
-ASSETS = {"playground.js": "text/javascript", "playground.css": "text/css"}
+_ASSETS = {"look.css": "text/css", "playground.js": "text/javascript", "playground.css": "text/css"}
 
-_HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(:[0-9]{1,5})?")
+
+class StrictRequest(Request[Any, Any, Any]):
+    """A request whose body arrives in time and is read as exactly the type that the route names.
+
+    Litestar would convert leniently ("explain": 1 is true) and word its errors without a code.
+    """
+
+    async def body(self) -> bytes:
+        """Return the body, of limited size and within a limited time."""
+        try:
+            async with asyncio.timeout(BODY_SECONDS):
+                return await super().body()
+        except TimeoutError:
+            raise ApiError(408, "too_slow", "the body did not arrive in time") from None
+        except InternalServerException:
+            raise ApiError(400, "disconnected", "the client went away") from None
+
+    async def json(self) -> Any:
+        """Return the body as the type of the route's `data`."""
+        kind: type = self.route_handler.parsed_fn_signature.parameters["data"].annotation
+        return bodies.read_body(await self.body(), kind)
+
+
+AnyRequest = Request[Any, Any, Any]
 
 
 class Service:
-    """Settings, detectors, metrics and the language model, which the routes share."""
+    """Settings, detectors, counts and the language model, which the routes share."""
 
     def __init__(self, settings: ServeSettings) -> None:
         self.settings = settings
         self.catalogue = Catalogue(settings)
-        self.metrics = Metrics()
+        self.counts = Metrics()
+        self.rate = RateLimit(settings.rate)
         self.reader = reader_settings(settings)
-        self._readings = asyncio.Semaphore(READINGS)
+        # The embedded model takes one reading at a time.
+        self.readings = asyncio.Semaphore(1)
+        self.document: dict[str, Any] = {}
 
-    async def body(self, request: Request) -> bytes:
-        """Return the body, of limited size and within a limited time."""
-        most, parts, size = self.settings.most_bytes, [], 0
-        length = request.headers.get("content-length", "")
-        if length.isdigit() and int(length) > most:
-            raise Refusal(413, "body_too_large", f"{int(length):,} bytes: send at most {most:,}")
+
+def _service(connection: ASGIConnection[Any, Any, Any, Any]) -> Service:
+    service: Service = connection.app.state.service
+    return service
+
+
+async def admit(connection: ASGIConnection[Any, Any, Any, Any], _: BaseRouteHandler) -> None:
+    """Check the key, then the rate; pages and health are free of both."""
+    service = _service(connection)
+    client = find_client(connection.scope, service.settings)
+    if connection.scope["path"].startswith("/v1/"):
+        service.rate.take(client)
+
+
+_MEANINGS = {
+    400: "Not JSON.", 401: "No key, or an unknown one.", 404: "No such model.",
+    408: "The body arrived too slowly.", 413: "Too large.", 422: "A field is wrong; the answer names it.",
+    429: "Too many requests; see Retry-After.", 503: "Busy, or no language model.",
+}  # fmt: skip
+
+
+def _errors(*statuses: int) -> dict[int, ResponseSpec]:
+    return {
+        status: ResponseSpec(bodies.ErrorAnswer, generate_examples=False, description=_MEANINGS[status])
+        for status in statuses
+    }
+
+
+# ---------------------------------------------------------------- JSON
+
+
+@post("/v1/detect", status_code=200, responses=_errors(400, 401, 404, 408, 413, 422, 429, 503))
+async def detect(data: JSONBody[DetectRequest], request: AnyRequest) -> DetectAnswer:
+    """Judge one text, a batch or a conversation: exactly one of text, texts, inputs and conversation.
+
+    At most 4,096 texts of 20,000 characters each, 4 MB in all; 20 texts with explain. Results are in the
+    order of the request. The label is "cannot tell" where a score is too close to call (GET /v1/models
+    gives the limits), and "not supported" for a language that the detector does not know.
+    """
+    service, examples = _service(request), data.examples()
+    model = service.catalogue.find(data.model)
+    predictions = await model.batches.predict(examples)
+    for prediction in predictions:
+        service.counts.answers[model.name, label_word(prediction) or "unread"] += 1
+    if not data.explain:
+        return DetectAnswer(model.name, list(map(answer, predictions)), request.state.id)
+    results = [
+        await asyncio.to_thread(model.explained, example, prediction)
+        for example, prediction in zip(examples, predictions, strict=True)
+    ]
+    return DetectAnswer(model.name, results, request.state.id, model.limits())
+
+
+@post(
+    "/v1/reading", status_code=200, media_type="text/event-stream",
+    responses=_errors(400, 401, 408, 413, 422, 429, 503),
+)  # fmt: skip
+async def reading(data: JSONBody[ReadingRequest], request: AnyRequest) -> Stream:
+    """Stream what a language model takes the speaker to mean.
+
+    Server-sent events: start {model}, piece {text} many times, then done or error.
+    """
+    service, example = _service(request), data.examples()[-1]
+    if service.reader is None:
+        hint = "pull one with deadpan models pull qwen2.5-coder-1.5b, or start with --llm and --base-url"
+        raise ApiError(503, "no_language_model", f"no language model is available: {hint}")
+    if service.readings.locked():
+        raise ApiError(503, "busy", "the language model is busy with another request", retry_after=5)
+    return Stream(_events(service, service.reader, example), media_type="text/event-stream")
+
+
+async def _events(service: Service, reader: LLMSettings, example: Example) -> AsyncIterator[bytes]:
+    async with service.readings:
+        yield _event("start", {"model": reader.model})
         try:
-            async with asyncio.timeout(BODY_SECONDS):
-                async for part in request.stream():
-                    size += len(part)
-                    if size > most:
-                        raise Refusal(413, "body_too_large", f"send at most {most:,} bytes")
-                    parts.append(part)
-        except TimeoutError:
-            raise Refusal(408, "too_slow", "the body did not arrive in time") from None
-        except ClientDisconnect:
-            raise Refusal(400, "disconnected", "the client went away") from None
-        return b"".join(parts)
+            async for piece in stream_reading(reader, example):
+                yield _event("piece", {"text": piece})
+        except DeadpanError as bad:
+            message = " ".join(str(bad).split())
+            yield _event("error", {"error": {"code": "no_answer", "message": message}})
+            return
+        yield _event("done", {})
 
-    # ------------------------------------------------------------ JSON
 
-    async def detect(self, request: Request) -> Response:
-        """Judge one text, a batch or a conversation."""
-        asked = read_detect(await self.body(request), self.settings)
-        model = self.catalogue.find(asked.model)
-        predictions = await model.batches.predict(asked.examples)
-        results = [prediction_json(prediction) for prediction in predictions]
-        for prediction in predictions:
-            self.metrics.answers[model.name, label_word(prediction) or "unread"] += 1
-        if asked.explain:
-            for result, example, prediction in zip(results, asked.examples, predictions, strict=True):
-                result |= await asyncio.to_thread(model.explanation_json, example, prediction)
-        answer: dict[str, Any] = {"model": model.name, "results": results}
-        if asked.explain:
-            answer["limits"] = model.limits()
-        return _json({**answer, "request_id": request.state.id})
+def _event(name: str, value: object) -> bytes:
+    return b"event: " + name.encode() + b"\ndata: " + msgspec.json.encode(value) + b"\n\n"
 
-    async def models(self, request: Request) -> Response:
-        """List the detectors, and the language model if there is one."""
-        found = [model.about() for model in self.catalogue.models.values()]
-        reader = None if self.reader is None else {"id": self.reader.model}
-        return _json({"models": found, "reader": reader, "request_id": request.state.id})
 
-    async def health(self, request: Request) -> Response:
-        """Say that the service is up."""
-        return _json({"status": "ok", "version": __version__, "models": list(self.catalogue.models)})
+@get("/v1/models", responses=_errors(401, 429))
+async def models(request: AnyRequest) -> ModelsAnswer:
+    """List the detectors, and the language model if there is one."""
+    service = _service(request)
+    reader = bodies.ReaderAbout(service.reader.model) if service.reader else None
+    found = [model.about() for model in service.catalogue.models.values()]
+    return ModelsAnswer(found, reader, request.state.id)
 
-    async def openapi(self, request: Request) -> Response:
-        """Describe the service."""
-        return _json(openapi(self.settings))
 
-    async def counters(self, request: Request) -> Response:
-        """Return the metrics."""
-        return PlainTextResponse(self.metrics.text(), media_type=TYPE)
+@get("/metrics", media_type="text/plain; version=0.0.4; charset=utf-8", responses=_errors(401))
+async def metrics(request: AnyRequest) -> str:
+    """Return counters for Prometheus."""
+    return _service(request).counts.text()
 
-    async def reading(self, request: Request) -> Response:
-        """Stream what a language model takes the speaker to mean, as server-sent events."""
-        example = read_one(await self.body(request), self.settings)
-        if self.reader is None:
-            cure = (
-                "pull one with deadpan models pull qwen2.5-coder-1.5b, or start with --reader and --base-url"
-            )
-            raise Refusal(503, "no_language_model", f"no language model is available: {cure}")
-        if self._readings.locked():
-            raise Refusal(503, "busy", "the language model is busy with another request", retry_after=5)
-        return StreamingResponse(self._events(example), media_type="text/event-stream")
 
-    async def _events(self, example: Any) -> AsyncIterator[bytes]:
-        assert self.reader is not None
-        async with self._readings:
-            yield _event("start", {"model": self.reader.model})
-            try:
-                async for piece in stream_reading(self.reader, example):
-                    yield _event("piece", {"text": piece})
-            except DeadpanError as bad:
-                yield _event("error", {"error": {"code": "no_answer", "message": failure(bad)}})
-                return
-            yield _event("done", {})
+@get("/health")
+async def health(request: AnyRequest) -> HealthAnswer:
+    """Say that the service is up."""
+    return HealthAnswer("ok", __version__, list(_service(request).catalogue.models))
 
-    # ------------------------------------------------------------ pages
 
-    async def playground(self, request: Request) -> Response:
-        """Return the page where a person types a text."""
-        return HTMLResponse(playground_page(self.settings, self.reader.model if self.reader else ""))
+@get("/v1/openapi.json")
+async def openapi(request: AnyRequest) -> dict[str, Any]:
+    """Return this document."""
+    return _service(request).document
 
-    async def docs(self, request: Request) -> Response:
-        """Return the description of the service for people."""
-        return HTMLResponse(docs_page(openapi(self.settings), self._address(request)))
 
-    def _address(self, request: Request) -> str:
-        """Return the address at which the client sees the service: the Host header, if it is one."""
-        host = request.headers.get("host", "")
-        host = host if _HOST.fullmatch(host) else f"{self.settings.host}:{self.settings.port}"
-        return f"{request.scope['scheme']}://{host}"
+# ---------------------------------------------------------------- pages
 
-    async def asset(self, request: Request, name: str) -> Response:
-        """Return a style sheet or script of the pages."""
-        text = files("deadpan.serve").joinpath("static", name).read_text(encoding="utf-8")
-        return Response(text, media_type=ASSETS[name], headers={"Cache-Control": "max-age=300"})
 
-    async def look(self, request: Request) -> Response:
-        """Return the style sheet that all pages share."""
-        return Response(stylesheet(), media_type="text/css", headers={"Cache-Control": "max-age=300"})
+@get("/openapi.json", include_in_schema=False)
+async def root_openapi(request: AnyRequest) -> dict[str, Any]:
+    """Return the description where tools look for it."""
+    return _service(request).document
+
+
+@get("/", media_type=MediaType.HTML, include_in_schema=False)
+async def playground(request: AnyRequest) -> str:
+    """Return the page where a person types a text."""
+    service = _service(request)
+    return playground_page(service.settings, service.reader.model if service.reader else "")
+
+
+@get("/docs", media_type=MediaType.HTML, include_in_schema=False)
+async def docs(request: AnyRequest) -> str:
+    """Return the description of the service for people, with the address at which they see it."""
+    service = _service(request)
+    host = request.headers.get("host") or f"{service.settings.host}:{service.settings.port}"
+    return docs_page(service.document, f"{request.scope['scheme']}://{host}")
+
+
+@get([f"/assets/{name}" for name in _ASSETS], include_in_schema=False)
+async def asset(request: AnyRequest) -> Response[str]:
+    """Return a style sheet or script of the pages."""
+    name = request.scope["path"].rpartition("/")[2]
+    text = stylesheet() if name == "look.css" else read_static(name)
+    return Response(text, media_type=_ASSETS[name], headers={"Cache-Control": "max-age=300"})
+
+
+# ---------------------------------------------------------------- the application
 
 
 def create_app(settings: ServeSettings | None = None) -> Gate:
     """Return the ASGI application; detectors are loaded now, so that the first request is not slow."""
-    service = Service(settings or ServeSettings())
-    routes = [
-        Route("/v1/detect", service.detect, methods=["POST"]),
-        Route("/v1/reading", service.reading, methods=["POST"]),
-        Route("/v1/models", service.models),
-        Route("/v1/openapi.json", service.openapi),
-        Route("/openapi.json", service.openapi),  # where tools look for it
-        Route("/health", service.health),
-        Route("/metrics", service.counters),
-        Route("/docs", service.docs),
-        Route("/", service.playground),
-        Route("/assets/look.css", service.look),
-        *(Route(f"/assets/{name}", partial(service.asset, name=name)) for name in ASSETS),
+    settings = settings or ServeSettings()
+    service = Service(settings)
+    security: Any = [{"key": []}, {"header": []}] if settings.keys else None
+    guarded = Router(
+        "/", route_handlers=[detect, reading, models, metrics], guards=[admit], security=security
+    )
+    routes = [guarded, health, openapi, root_openapi, playground, docs, asset,
+    ]  # fmt: skip
+    cors = CORSConfig(
+        allow_origins=list(settings.origins),
+        allow_methods=["GET", "POST"],
+        allow_headers=["authorization", "content-type", "x-api-key", "x-request-id"],
+    )
+    app = Litestar(
+        routes,
+        request_class=StrictRequest,
+        request_max_body_size=bodies.MOST_BYTES,
+        cors_config=cors if settings.origins else None,
+        exception_handlers={Exception: error_response},
+        openapi_config=None,
+        logging_config=None,
+        state=State({"service": service}, deep_copy=False),
+    )
+    service.document = _describe(routes)
+    return Gate(app, service, frozenset(route.path for route in app.routes))
+
+
+_CONVERSATION = {
+    "conversation": [
+        {"speaker": "A", "text": "I never switched the oven on."},
+        {"speaker": "B", "text": "So we're having it at room temperature, the traditional way."},
     ]
-    inner = Router(routes=routes)
-    paths = frozenset(route.path for route in routes)
-    return Gate(inner, service, paths)
+}
+_EXAMPLES: dict[str, dict[str, object]] = {
+    "/v1/detect": {
+        "one text": {"text": "Oh great, another delay.", "explain": True},
+        "a batch": {"texts": ["Oh great, another delay.", "The bus leaves at nine."]},
+        "a conversation": _CONVERSATION,
+    },
+    "/v1/reading": {"a conversation": _CONVERSATION},
+}
 
 
-def _json(value: object) -> Response:
-    return Response(orjson.dumps(value), media_type="application/json")
+def _describe(routes: list[Any]) -> dict[str, Any]:
+    """Return the OpenAPI document of the routes."""
+    config = OpenAPIConfig(
+        "deadpan",
+        __version__,
+        use_handler_docstrings=True,
+        operation_id_creator=lambda handler, method, path: str(handler.handler_name.rpartition(".")[2]),
+        license=License("Apache-2.0", identifier="Apache-2.0"),
+        description="Judges texts and conversations: how likely is it that they are sarcastic? "
+        "Scores are statistical guesses. Texts are neither stored nor logged.",
+        components=Components(
+            security_schemes={
+                "key": SecurityScheme("http", scheme="bearer"),
+                "header": SecurityScheme("apiKey", name="X-API-Key", security_scheme_in="header"),
+            }
+        ),
+    )
+    # An application of its own: one with a document would also serve Litestar's pages, which load
+    # their scripts from elsewhere.
+    document = Litestar(routes, openapi_config=config, logging_config=None).openapi_schema.to_schema()
+    for path, examples in _EXAMPLES.items():
+        content = document["paths"][path]["post"]["requestBody"]["content"]["application/json"]
+        content["examples"] = {name: {"value": value} for name, value in examples.items()}
+    # msgspec's own schemas also say that other fields are refused and how long a text in a list may be.
+    kinds = [getattr(bodies, name) for name in document["components"]["schemas"]]
+    _, schemas = msgspec.json.schema_components(kinds, ref_template="#/components/schemas/{name}")
+    document["components"]["schemas"] = schemas
+    return document
 
 
-def _event(name: str, value: object) -> bytes:
-    return b"event: " + name.encode() + b"\ndata: " + orjson.dumps(value) + b"\n\n"
+_STATUS = {
+    404: ("not_found", "no such address: see /docs"),
+    405: ("wrong_method", "this address does not take that method: see /docs"),
+    413: ("body_too_large", f"send at most {bodies.MOST_BYTES:,} bytes"),
+}
+
+
+def error_response(request: Request[Any, Any, Any], bad: Exception) -> Response[bodies.ErrorAnswer]:
+    """Return any failure as JSON; what went wrong inside is logged, not told."""
+    request_id = request.scope["state"]["id"]
+    if isinstance(bad, ApiError):
+        error = bad
+    elif isinstance(bad, DeadpanError):
+        error = ApiError(500, "failed", " ".join(str(bad).split())[:300])
+    elif isinstance(bad, HTTPException) and bad.status_code in _STATUS:
+        error = ApiError(bad.status_code, *_STATUS[bad.status_code])
+    elif isinstance(bad, ValidationException):  # all else about a body is said by read_body
+        error = ApiError(400, "not_json", 'the body is empty: send {"text": "..."}')
+    elif isinstance(bad, HTTPException) and bad.status_code < 500:
+        error = ApiError(bad.status_code, "bad_request", bad.detail)
+    else:
+        log.error("%s failed", request_id, exc_info=bad)
+        error = ApiError(500, "failed", "something went wrong; the log has details under the request id")
+    detail = bodies.ErrorDetail(error.code, error.message, error.field or UNSET)
+    return Response(
+        bodies.ErrorAnswer(detail, request_id), status_code=error.status, headers=error.headers(),
+        media_type=MediaType.JSON,
+    )  # fmt: skip

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from deadpan.detect.answer import unsupported_words
 from deadpan.detect.detector import AUTO, DEFAULT, SHIPPED, STUDENT, Detector, auto_detector, student_is_ready
@@ -14,13 +15,13 @@ from deadpan.detect.verdicts import MARKED, NAMES, NO_WORDS, at_prevalence, gues
 from deadpan.errors import ConfigError
 from deadpan.formats.labels import label_word
 from deadpan.records import Example, Prediction
-from deadpan.serve.batches import Batches
-from deadpan.serve.refusals import Refusal
+from deadpan.serve.bodies import DetectResult, ModelAbout, Push
+from deadpan.serve.gate import ApiError
 from deadpan.serve.settings import ServeSettings
 
-GUESS = "The score is a statistical guess, not a fact about the speaker."
-UNSEEN = "A detector knows neither the speaker, nor the tone of voice, nor the facts of the situation."
-FEW = 50
+_GUESS = "The score is a statistical guess, not a fact about the speaker."
+_UNSEEN = "A detector knows neither the speaker, nor the tone of voice, nor the facts of the situation."
+_AT_ONCE = 50
 """Texts that are predicted at once for an explanation."""
 
 
@@ -39,7 +40,7 @@ class ServedModel:
 
     def limits(self) -> list[str]:
         """Return what the detector cannot know, one sentence each."""
-        lines = [GUESS, UNSEEN]
+        lines = [_GUESS, _UNSEEN]
         if kind := self.detector.kind:
             lines.insert(0, f"It judges one kind only: sarcastic means {kind}, sincere means not {kind}.")
         if not self.reads_context:
@@ -48,22 +49,20 @@ class ServedModel:
             lines.append(f"It knows {_listed([NAMES[language] for language in bands.languages])} only.")
         return lines
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> ModelAbout:
         """Return the description that /v1/models gives."""
         seen, bands = self.detector.seen_, self.detector.bands
-        return {
-            "id": self.name, "system": self.detector.system, "kind": self.detector.kind or None,
-            "threshold": self.detector.threshold_, "cannot_tell": self._bands(),
-            "prevalence": bands.prevalence if bands else None, "reads_context": self.reads_context,
-            "trained_on_texts": None if seen is None else len(seen), "limits": self.limits(),
-        }  # fmt: skip
-
-    def _bands(self) -> dict[str, list[float]] | None:
-        """Return for each language the scores between which the label is "cannot tell"; None: never."""
-        bands = self.detector.bands
-        if bands is None:
-            return None
-        return {language: self._band(language) for language in bands.languages}
+        return ModelAbout(
+            id=self.name,
+            system=self.detector.system,
+            kind=self.detector.kind or None,
+            threshold=self.detector.threshold_,
+            cannot_tell={name: self._band(name) for name in bands.languages} if bands else None,
+            prevalence=bands.prevalence if bands else None,
+            reads_context=self.reads_context,
+            trained_on_texts=None if seen is None else len(seen),
+            limits=self.limits(),
+        )
 
     def _band(self, language: str) -> list[float]:
         bands = self.detector.bands
@@ -98,19 +97,33 @@ class ServedModel:
 
     def _in_pieces(self, examples: Sequence[Example]) -> list[Prediction]:
         """Predict a few texts at a time: for many, a detector may load a library that takes seconds."""
-        pieces = (examples[start : start + FEW] for start in range(0, len(examples), FEW))
+        pieces = (examples[start : start + _AT_ONCE] for start in range(0, len(examples), _AT_ONCE))
         return [prediction for piece in pieces for prediction in self.detector.predict(piece)]
 
-    def explanation_json(self, example: Example, prediction: Prediction) -> Mapping[str, Any]:
-        """Return what an answer means, where it cannot tell, and the words and turns with their pushes."""
+    def explained(self, example: Example, prediction: Prediction) -> DetectResult:
+        """Return an answer with its meaning, where it cannot tell, and what moved the score."""
+        result = answer(prediction)
         unexplained = prediction.raw in (MARKED, NO_WORDS)
         explanation = None if prediction.score is None or unexplained else self.explain(example)
         band = [] if unexplained else self._band(guess_language(example.response.text))
-        return {
-            "meaning": self.meaning(prediction), "cannot_tell": band or None,
-            "words": _pushes(explanation.words) if explanation else None,
-            "context": _pushes(explanation.context) if explanation else None,
-        }  # fmt: skip
+        result.meaning, result.cannot_tell = self.meaning(prediction), band or None
+        result.words = _pushes(explanation.words) if explanation else None
+        result.context = _pushes(explanation.context) if explanation else None
+        return result
+
+
+def answer(prediction: Prediction) -> DetectResult:
+    """Return an answer: the label in words, the score, and the id it is for."""
+    score = None if prediction.score is None else round(prediction.score, 6)
+    return DetectResult(prediction.example_id, label_word(prediction) or None, score)  # type: ignore[arg-type]
+
+
+def _pushes(pieces: Sequence[Influence]) -> list[Push]:
+    return [Push(piece.text, round(piece.push, 3)) for piece in pieces]
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 class Catalogue:
@@ -118,7 +131,8 @@ class Catalogue:
 
     def __init__(self, settings: ServeSettings) -> None:
         self.models: dict[str, ServedModel] = {}
-        for word in (*_student(settings), DEFAULT, *settings.models):
+        student = settings.student and student_is_ready()
+        for word in (*([STUDENT] if student else []), DEFAULT, *settings.models):
             name, mark, folder = word.partition("=")
             path = folder if mark else word
             name = name if mark else (word if word in SHIPPED else Path(word).name)
@@ -126,8 +140,7 @@ class Catalogue:
                 raise ConfigError(f"two models are called {name!r}: write NAME={path}")
             self.models[name] = _served(name, Detector.load(path), settings)
         # Loaded again: a detector is used by one thread at a time.
-        both = STUDENT in self.models
-        self.auto = _served(AUTO, auto_detector(), settings) if both else self.models[DEFAULT]
+        self.auto = _served(AUTO, auto_detector(), settings) if student else self.models[DEFAULT]
 
     def find(self, name: str) -> ServedModel:
         """Return the model of that name, or refuse."""
@@ -135,7 +148,9 @@ class Catalogue:
             return self.auto
         if name not in self.models:
             known = ", ".join(self.models)
-            raise Refusal(404, "unknown_model", f"no model {name[:60]!r}: choose from {known}", field="model")
+            raise ApiError(
+                404, "unknown_model", f"no model {name[:60]!r}: choose from {known}", field="model"
+            )
         return self.models[name]
 
 
@@ -143,20 +158,51 @@ def _served(name: str, detector: Detector, settings: ServeSettings) -> ServedMod
     return ServedModel(name, detector, Batches(detector.predict, settings.waiting))
 
 
-def _student(settings: ServeSettings) -> tuple[str, ...]:
-    """Return the better detector for English where it can be used; it comes first."""
-    return (STUDENT,) if settings.student and student_is_ready() else ()
+_MOST_IN_BATCH = 8_192
+"""Texts of one batch."""
+
+Predict = Callable[[Sequence[Example]], list[Prediction]]
 
 
-def prediction_json(prediction: Prediction) -> dict[str, Any]:
-    """Return an answer as JSON: the label in words, the score, and the id it is for."""
-    score = None if prediction.score is None else round(prediction.score, 6)
-    return {"id": prediction.example_id, "label": label_word(prediction) or None, "score": score}
+class Batches:
+    """One detector, used by one thread at a time, whatever the number of requests."""
 
+    def __init__(self, predict: Predict, waiting: int) -> None:
+        self._predict = predict
+        self._limit = waiting
+        self._queue: deque[tuple[list[Example], asyncio.Future[list[Prediction]]]] = deque()
+        self._waiting = 0
+        self._worker: asyncio.Task[None] | None = None
 
-def _pushes(pieces: Sequence[Influence]) -> list[dict[str, Any]]:
-    return [{"text": piece.text, "push": round(piece.push, 3)} for piece in pieces]
+    async def predict(self, examples: list[Example]) -> list[Prediction]:
+        """Return one prediction per example, computed together with those of other requests."""
+        if self._waiting + len(examples) > self._limit:
+            raise ApiError(503, "busy", "too many texts are waiting: try again", retry_after=1)
+        answer: asyncio.Future[list[Prediction]] = asyncio.get_running_loop().create_future()
+        self._queue.append((examples, answer))
+        self._waiting += len(examples)
+        if self._worker is None or self._worker.done():
+            self._worker = asyncio.create_task(self._work())
+        return await answer
 
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    async def _work(self) -> None:
+        while self._queue:
+            group = [self._queue.popleft()]
+            size = len(group[0][0])
+            while self._queue and size + len(self._queue[0][0]) <= _MOST_IN_BATCH:
+                group.append(self._queue.popleft())
+                size += len(group[-1][0])
+            try:
+                texts = [example for examples, _ in group for example in examples]
+                found = await asyncio.to_thread(self._predict, texts)
+            except Exception as bad:  # noqa: BLE001 - every request of the batch must hear of it
+                for _, answer in group:
+                    if not answer.done():
+                        answer.set_exception(bad)
+            else:
+                start = 0
+                for examples, answer in group:
+                    if not answer.done():
+                        answer.set_result(found[start : start + len(examples)])
+                    start += len(examples)
+            self._waiting -= size

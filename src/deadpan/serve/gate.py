@@ -1,37 +1,28 @@
-"""The gate in front of every route: request ids, keys, rates, errors as JSON, metrics, headers, log lines."""
+"""The gate in front of every route: request ids, keys, rates, metrics, security headers and log lines."""
 
 from __future__ import annotations
 
 import hmac
 import logging
+import math
 import re
 import secrets
 import time
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from bisect import bisect_left
+from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Callable, Mapping, MutableMapping
+from typing import TYPE_CHECKING, Any
 
-import orjson
-from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-from deadpan.errors import DeadpanError
-from deadpan.serve.limits import RateLimit
-from deadpan.serve.refusals import Refusal
-from deadpan.serve.settings import hash_key
+from deadpan import __version__
+from deadpan.serve.settings import ServeSettings, hash_key
 
 if TYPE_CHECKING:
     from deadpan.serve.app import Service
 
 log = logging.getLogger("deadpan.serve")
-OPEN_PATHS = frozenset({"/", "/docs", "/health", "/v1/openapi.json", "/openapi.json"})
-"""Paths that need no key: they say nothing about anybody's texts. So do the assets of the pages."""
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
-_STATUS = {
-    404: ("not_found", "no such address: see /docs"),
-    405: ("wrong_method", "this address does not take that method: see /docs"),
-}
-HEADERS = {
+_METHODS = frozenset({"GET", "POST", "HEAD", "OPTIONS", "PUT", "DELETE", "PATCH"})
+_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "X-Frame-Options": "DENY",
@@ -40,135 +31,158 @@ HEADERS = {
 }
 
 
+class ApiError(Exception):
+    """An answer other than 2xx: a status, a code for programs, a sentence for people and the wrong field."""
+
+    def __init__(
+        self, status: int, code: str, message: str, *, field: str = "", retry_after: int | None = None
+    ) -> None:
+        super().__init__(message)
+        self.status, self.code, self.message, self.field = status, code, message, field
+        self.retry_after = retry_after
+
+    def headers(self) -> dict[str, str]:
+        """Return the headers of the answer."""
+        headers = {} if self.retry_after is None else {"Retry-After": str(self.retry_after)}
+        return headers | ({"WWW-Authenticate": "Bearer"} if self.status == 401 else {})
+
+
 class Gate:
     """An ASGI application around the routes. Neither texts nor keys are ever logged."""
 
-    def __init__(self, inner: ASGIApp, service: Service, paths: frozenset[str]) -> None:
-        self.inner, self.service, self.paths = inner, service, paths
-        self.settings, self.metrics = service.settings, service.metrics
-        self.rate = RateLimit(service.settings.rate)
+    def __init__(self, app: Any, service: Service, paths: frozenset[str]) -> None:
+        self.app, self.service, self.paths = app, service, paths
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
         if scope["type"] != "http":
-            await self.inner(scope, receive, send)
+            await self.app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
-        given = headers.get("x-request-id", "")
+        given = read_header(scope, b"x-request-id")
         request_id = given if _ID.fullmatch(given) else secrets.token_hex(8)
-        scope.setdefault("state", {})["id"] = request_id
+        # The server drops the body of the answer to HEAD itself.
+        method = "GET" if scope["method"] == "HEAD" else scope["method"]
+        inner = {**scope, "method": method, "state": {**scope.get("state", {}), "id": request_id}}
         started, status = time.perf_counter(), 0
-        self.metrics.under_way += 1
+        self.service.counts.under_way += 1
 
-        async def sending(message: Message) -> None:
+        async def sending(message: Mapping[str, Any]) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message = {**message, "headers": list(message["headers"])}
-                self._dress(MutableHeaders(raw=message["headers"]), headers, request_id)
+                message = {**message, "headers": add_headers(message["headers"], request_id)}
             await send(message)
 
         try:
-            await self._answer(scope, receive, sending, headers, lambda: bool(status))
+            await self.app(inner, receive, sending)
+        except Exception:  # only after a stream began: before that, the routes answer every error
+            log.exception("%s ended early", request_id)
         finally:
-            self.metrics.under_way -= 1
+            self.service.counts.under_way -= 1
             seconds = time.perf_counter() - started
             path = scope["path"] if scope["path"] in self.paths else "other"
             method = scope["method"] if scope["method"] in _METHODS else "other"
-            self.metrics.count(method, path, status, seconds)
+            self.service.counts.count(method, path, status, seconds)
             log.info("%s %s %s %d %.1f ms", request_id, method, path, status, 1000 * seconds)
 
-    async def _answer(
-        self, scope: Scope, receive: Receive, send: Send, headers: Headers, begun: Callable[[], bool]
-    ) -> None:
-        request_id = scope["state"]["id"]
-        try:
-            if scope["method"] == "OPTIONS" and self._origin(headers):
-                await Response(status_code=204)(scope, receive, send)
-                return
-            self._admit(scope, headers)
-            await self.inner(scope, receive, _Mended(send, request_id))
-        except Refusal as refusal:
-            why = refusal
-        except DeadpanError as bad:
-            why = Refusal(500, "failed", " ".join(str(bad).split())[:300])
-        except Exception:
-            log.exception("%s failed", request_id)
-            why = Refusal(500, "failed", "something went wrong; the log has details under the request id")
-        else:
+
+def read_header(scope: Mapping[str, Any], name: bytes) -> str:
+    """Return a header of a request, or an empty text."""
+    return next((value.decode("latin-1") for key, value in scope["headers"] if key == name), "")
+
+
+def add_headers(headers: Any, request_id: str) -> list[tuple[bytes, bytes]]:
+    """Return the headers of an answer with its id and those that keep browsers careful."""
+    added = {"X-Request-Id": request_id, **_HEADERS}
+    return [*headers, *((name.lower().encode(), value.encode()) for name, value in added.items())]
+
+
+def find_client(scope: Mapping[str, Any], settings: ServeSettings) -> str:
+    """Return who asks: the hash of a known key, or the address where there are no keys."""
+    if not settings.keys:
+        return str((scope.get("client") or ("unknown",))[0])
+    word = read_header(scope, b"authorization")
+    key = word[7:].strip() if word[:7].lower() == "bearer " else read_header(scope, b"x-api-key")
+    given = hash_key(key)
+    # All keys are compared, so that the time taken reveals nothing.
+    if sum(hmac.compare_digest(given, known) for known in settings.keys) == 0:
+        hint = "send Authorization: Bearer KEY"
+        raise ApiError(401, "no_key", f"the key is not known: {hint}" if key else f"a key is needed: {hint}")
+    return given
+
+
+MOST_CLIENTS = 10_000
+"""Clients that are remembered; the one that was quiet longest is forgotten first."""
+
+
+class RateLimit:
+    """At most `per_minute` requests of one client, a tenth of them at once; 0: no limit."""
+
+    def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self.per_second = per_minute / 60
+        self.size = max(per_minute / 10, 1.0)
+        self._clock = clock
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def take(self, client: str) -> None:
+        """Count a request, or refuse it with the seconds after which one would be let in."""
+        if not self.per_second:
             return
-        if begun():  # a stream that was cut short cannot be answered a second time
-            log.error("%s ended early: %s", request_id, why)
-        else:
-            await _refuse(why, request_id)(scope, receive, send)
-
-    def _admit(self, scope: Scope, headers: Headers) -> None:
-        """Check the key, then the rate; pages and health are free of both."""
-        path = scope["path"]
-        if path in OPEN_PATHS or path.startswith("/assets/"):
-            return
-        client = (scope.get("client") or ("unknown",))[0]
-        if self.settings.keys:
-            client = self._key(headers)
-        if path.startswith("/v1/"):
-            self.rate.take(client)
-
-    def _key(self, headers: Headers) -> str:
-        """Return the hash of a known key, or refuse. All keys are compared, so timing reveals nothing."""
-        word = headers.get("authorization", "")
-        key = word[7:].strip() if word[:7].lower() == "bearer " else headers.get("x-api-key", "")
-        given = hash_key(key)
-        known = [hmac.compare_digest(given, one) for one in self.settings.keys]
-        if not any(known):
-            cure = "send Authorization: Bearer KEY"
-            raise Refusal(
-                401, "no_key", f"the key is not known: {cure}" if key else f"a key is needed: {cure}"
-            )
-        return given
-
-    def _origin(self, headers: Headers) -> str:
-        origin = headers.get("origin", "")
-        return origin if origin in self.settings.origins else ""
-
-    def _dress(self, answer: MutableHeaders, headers: Headers, request_id: str) -> None:
-        answer["X-Request-Id"] = request_id
-        for name, value in HEADERS.items():
-            answer[name] = value
-        if origin := self._origin(headers):
-            answer["Access-Control-Allow-Origin"] = origin
-            answer["Access-Control-Allow-Headers"] = "authorization, content-type, x-api-key, x-request-id"
-            answer["Access-Control-Allow-Methods"] = "GET, POST"
-            answer["Vary"] = "Origin"
+        now = self._clock()
+        left, then = self._buckets.pop(client, (self.size, now))
+        left = min(self.size, left + (now - then) * self.per_second)
+        self._buckets[client] = (max(left - 1, 0) if left >= 1 else left, now)
+        if len(self._buckets) > MOST_CLIENTS:
+            self._buckets.popitem(last=False)
+        if left < 1:
+            wait = math.ceil((1 - left) / self.per_second)
+            raise ApiError(429, "too_many_requests", f"slow down: try again in {wait} s", retry_after=wait)
 
 
-_METHODS = frozenset({"GET", "POST", "HEAD", "OPTIONS", "PUT", "DELETE", "PATCH"})
+_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
-class _Mended:
-    """Pass messages on, but say 404 and 405 in JSON, where the router says them in plain text."""
+class Metrics:
+    """Requests by path and status, their duration, texts by model and answer, requests under way."""
 
-    def __init__(self, send: Send, request_id: str) -> None:
-        self.send, self.id = send, request_id
-        self.replaced: Mapping[str, object] | None = None
+    def __init__(self) -> None:
+        self.requests: Counter[tuple[str, str, int]] = Counter()
+        self.answers: Counter[tuple[str, str]] = Counter()
+        self.buckets: dict[str, list[int]] = defaultdict(lambda: [0] * (len(_SECONDS) + 1))
+        self.seconds: Counter[str] = Counter()
+        self.under_way = 0
 
-    async def __call__(self, message: Message) -> None:
-        if message["type"] == "http.response.start" and message["status"] in _STATUS:
-            code, words = _STATUS[message["status"]]
-            self.replaced = Refusal(message["status"], code, words).body(self.id)
-            body = orjson.dumps(self.replaced)
-            kept = [
-                pair for pair in message["headers"] if pair[0] not in (b"content-length", b"content-type")
-            ]
-            length = (b"content-length", str(len(body)).encode())
-            headers = [*kept, (b"content-type", b"application/json"), length]
-            await self.send({**message, "headers": headers})
-            await self.send({"type": "http.response.body", "body": body})
-        elif self.replaced is None:
-            await self.send(message)
+    def count(self, method: str, path: str, status: int, seconds: float) -> None:
+        """Count a finished request."""
+        self.requests[method, path, status] += 1
+        self.buckets[path][bisect_left(_SECONDS, seconds)] += 1
+        self.seconds[path] += seconds  # type: ignore[assignment]
+
+    def text(self) -> str:
+        """Return everything in the text format."""
+        lines = [
+            *_about("info", "gauge", "Version of the program."),
+            f'deadpan_info{{version="{__version__}"}} 1',
+        ]
+        lines += _about("requests_total", "counter", "Finished requests.")
+        for (method, path, status), n in sorted(self.requests.items()):
+            lines.append(f'deadpan_requests_total{{method="{method}",path="{path}",status="{status}"}} {n}')
+        lines += _about("texts_total", "counter", "Texts judged, by model and answer.")
+        for (model, answer), n in sorted(self.answers.items()):
+            name = model.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+            lines.append(f'deadpan_texts_total{{model="{name}",answer="{answer}"}} {n}')
+        lines += _about("requests_in_progress", "gauge", "Requests under way.")
+        lines.append(f"deadpan_requests_in_progress {self.under_way}")
+        told = "Time from a request to the last byte of its answer."
+        lines += _about("request_seconds", "histogram", told)
+        for path, counts in sorted(self.buckets.items()):
+            below = 0
+            for limit, n in zip((*map(str, _SECONDS), "+Inf"), counts, strict=True):
+                below += n
+                lines.append(f'deadpan_request_seconds_bucket{{path="{path}",le="{limit}"}} {below}')
+            lines.append(f'deadpan_request_seconds_sum{{path="{path}"}} {self.seconds[path]:.6f}')
+            lines.append(f'deadpan_request_seconds_count{{path="{path}"}} {below}')
+        return "\n".join(lines) + "\n"
 
 
-def _refuse(refusal: Refusal, request_id: str) -> Response:
-    headers = {} if refusal.retry_after is None else {"Retry-After": str(refusal.retry_after)}
-    if refusal.status == 401:
-        headers["WWW-Authenticate"] = "Bearer"
-    body = orjson.dumps(refusal.body(request_id))
-    return Response(body, refusal.status, headers, media_type="application/json")
+def _about(name: str, kind: str, words: str) -> list[str]:
+    return [f"# HELP deadpan_{name} {words}", f"# TYPE deadpan_{name} {kind}"]

@@ -3,76 +3,55 @@
 from __future__ import annotations
 
 import json
+from importlib.resources import files
+from string import Template
 from typing import Any
 
 from deadpan import __version__
 from deadpan.llm import EMBEDDED_PREFIX
 from deadpan.page.markup import escape
+from deadpan.serve.bodies import LONGEST_TEXT
 from deadpan.serve.settings import ServeSettings
 
-EXAMPLES = (
-    ("A meeting", "Oh great, another meeting that could have been an email."),
-    ("A thank-you", "Thank you so much for your help yesterday!"),
-    ("Room temperature", "A: I never actually switched the oven on.\nB: So we're having it at room temperature, the traditional way."),
-    ("야근", "A: 오늘도 야근이래.\nB: 와, 진짜 행복하다."),
-)  # fmt: skip
-SMALL = f"{EMBEDDED_PREFIX}smollm2-135m"
+_EXAMPLES = {
+    "A meeting": "Oh great, another meeting that could have been an email.",
+    "A thank-you": "Thank you so much for your help yesterday!",
+    "Room temperature": "A: I never actually switched the oven on.\n"
+    "B: So we're having it at room temperature, the traditional way.",
+    "야근": "A: 오늘도 야근이래.\nB: 와, 진짜 행복하다.",
+}
+_SMALL_MODEL = f"{EMBEDDED_PREFIX}smollm2-135m"
+_KEY = '<p><label for="key">Key</label><br><input id="key" type="password" autocomplete="off"></p>'
 
 
-def _page(title: str, lead: str, body: str, head: str = "") -> str:
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta name="color-scheme" content="light dark">\n<link rel="icon" href="data:,">\n'
-        f'<title>{escape(title)}</title>\n<link rel="stylesheet" href="/assets/look.css">\n'
-        f'<link rel="stylesheet" href="/assets/playground.css">\n{head}</head>\n<body>\n<main>\n'
-        f'<header><h1>{escape(title)}</h1>\n<p class="lead">{escape(lead)}</p></header>\n{body}\n</main>\n'
-        f'<footer>deadpan {__version__} · <a href="/">Playground</a> · <a href="/docs">Service</a> · '
-        '<a href="/v1/openapi.json">OpenAPI</a> · Texts are neither stored nor logged.</footer>\n</body>\n</html>\n'
-    )
+def read_static(name: str) -> str:
+    """Return a file of the pages."""
+    return files("deadpan.serve").joinpath("static", name).read_text(encoding="utf-8")
 
 
 def playground_page(settings: ServeSettings, reader: str) -> str:
     """Return the page where a person types a conversation and sees what each detector makes of it."""
     examples = "".join(
         f'<button type="button" class="chip" data-text="{escape(text)}">{escape(name)}</button>'
-        for name, text in EXAMPLES
+        for name, text in _EXAMPLES.items()
     )
-    key = (
-        '<p><label for="key">Key</label><br><input id="key" type="password" autocomplete="off"></p>'
-        if settings.keys
-        else ""
-    )
-    small = (
-        " It is very small and only meant for trying this out: what it says is rarely right. deadpan models "
+    caution = (
+        "It is very small and only meant for trying this out: what it says is rarely right. deadpan models "
         "pull qwen2.5-coder-1.5b (1.1 GB) adds a better one."
-        if reader == SMALL
-        else " It can be wrong, and says so less often than it should."
+        if reader == _SMALL_MODEL
+        else "It can be wrong, and says so less often than it should."
     )
     reading = (
-        f'<section aria-labelledby="reading-title"><h2 id="reading-title">How a language model reads it</h2>'
-        f'<p class="dim">{escape(reader)}, asked for one or two sentences.{escape(small)}</p>'
-        '<p><button type="button" id="read">Ask it</button></p>'
-        '<p id="reading" class="reading" aria-live="polite"></p></section>'
+        _fill("reading.html", reader=escape(reader), caution=caution)
         if reader
         else '<p class="note">No language model is available: deadpan models pull qwen2.5-coder-1.5b adds '
         "one that says what the speaker means.</p>"
     )
-    body = f"""<form id="form">
-<label for="text">A sentence, or a conversation with one turn per line (“A: …”). The last turn is judged.</label>
-<textarea id="text" rows="4" maxlength="{settings.longest_text}" spellcheck="false" autofocus></textarea>
-{key}<p class="chips">Try: {examples}</p>
-<p><button type="submit" class="go">Judge</button> <span id="state" class="dim" role="status"></span></p>
-</form>
-<div id="result" hidden>
-<div id="conversation" class="conversation"></div>
-<section aria-labelledby="detectors"><h2 id="detectors">Detectors</h2><div id="models"></div></section>
-{reading}
-</div>
-<noscript><p class="note">This page needs JavaScript; the service does not: see /docs.</p></noscript>"""
-    script = '<script src="/assets/playground.js" defer></script>\n'
-    return _page("Is it sarcastic?", "Type what somebody said, and see what each detector makes of it and why.",
-                 body, script)  # fmt: skip
+    key = _KEY if settings.keys else ""
+    body = _fill("playground.html", longest=str(LONGEST_TEXT), key=key, examples=examples, reading=reading)
+    return _page(
+        "Is it sarcastic?", "Type what somebody said, and see what each detector makes of it and why.", body
+    )
 
 
 def docs_page(document: dict[str, Any], address: str) -> str:
@@ -81,7 +60,7 @@ def docs_page(document: dict[str, Any], address: str) -> str:
     for path, methods in document["paths"].items():
         for method, about in methods.items():
             parts.append(f"<h2><code>{escape(method.upper())} {escape(path)}</code></h2>")
-            parts.append(f"<p>{escape(about['summary'])} {escape(about.get('description', ''))}</p>")
+            parts.append(f"<p>{escape(about['description'])}</p>")
             parts += _examples(f"{address}{path}", about)
             rows = "".join(
                 f"<tr><td>{escape(status)}</td><td>{escape(answer['description'])}</td></tr>"
@@ -110,3 +89,11 @@ def _examples(url: str, about: dict[str, Any]) -> list[str]:
         command = f"curl {url} -H 'content-type: application/json'{key} \\\n  -d '{data}'"
         found.append(f'<h3>{escape(name)}</h3><pre tabindex="0"><code>{escape(command)}</code></pre>')
     return found
+
+
+def _page(title: str, lead: str, body: str) -> str:
+    return _fill("page.html", title=escape(title), lead=escape(lead), body=body, version=__version__)
+
+
+def _fill(name: str, **values: str) -> str:
+    return Template(read_static(name)).substitute(values)

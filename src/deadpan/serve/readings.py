@@ -7,19 +7,19 @@ from collections.abc import AsyncIterator
 from importlib.util import find_spec
 
 from deadpan import models
-from deadpan.errors import DeadpanError, ModelError
+from deadpan.errors import ModelError
 from deadpan.llm import EMBEDDED_PREFIX, LLMSettings, Message, default_model, embedded_server, system, user
 from deadpan.llm.endpoint import Endpoint, connect, find_endpoint, request_body
 from deadpan.records import Example
 from deadpan.serve.settings import ServeSettings
 from deadpan.text import render_turn
 
-TASK = (
+_TASK = (
     "You read one message of a conversation and say, in at most two short sentences, what its speaker means: "
     "first whether it is meant literally or sarcastically, then what is meant. Use only what is written. If "
     "it cannot be told, say so. Answer in the language of the message."
 )
-TOKENS = 120
+_TOKENS = 120
 
 
 def reader_settings(settings: ServeSettings) -> LLMSettings | None:
@@ -31,7 +31,7 @@ def reader_settings(settings: ServeSettings) -> LLMSettings | None:
     if not settings.reader and not settings.base_url and embedded not in models.installed():
         return None
     return LLMSettings(
-        model=name or "default", base_url=settings.base_url, temperature=0.0, max_tokens=TOKENS, seed=0
+        model=name or "default", base_url=settings.base_url, temperature=0.0, max_tokens=_TOKENS, seed=0
     )
 
 
@@ -39,7 +39,7 @@ def question(example: Example) -> list[Message]:
     """Return the messages that ask for a reading."""
     before = "\n".join(render_turn(turn) for turn in example.context)
     scene = f"Conversation so far:\n{before}\n\n" if before else ""
-    return [system(TASK), user(f"{scene}Message to read:\n{render_turn(example.response)}")]
+    return [system(_TASK), user(f"{scene}Message to read:\n{render_turn(example.response)}")]
 
 
 async def stream_reading(settings: LLMSettings, example: Example) -> AsyncIterator[str]:
@@ -76,8 +76,3 @@ async def _endpoint(settings: LLMSettings) -> Endpoint:
     except OSError as bad:
         raise ModelError(f"{name} could not be started ({bad})") from None
     return Endpoint(server.url, server.key, name, embedded=True)
-
-
-def failure(bad: DeadpanError) -> str:
-    """Return a failure as the page shows it."""
-    return " ".join(str(bad).split())

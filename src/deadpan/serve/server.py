@@ -12,7 +12,7 @@ from deadpan.page.summary import Summary
 from deadpan.results import Result
 from deadpan.serve.settings import ServeSettings
 
-CONNECTIONS = 512
+_CONNECTIONS = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class ServeStart(Result):
 def serve(settings: ServeSettings, started: Callable[[ServeStart], object]) -> None:
     """Serve until stopped; `started` is told the address as soon as connections are accepted."""
     uvicorn: Any = need("uvicorn", "serve")
-    need("starlette", "serve")
+    need("litestar", "serve")
     from deadpan.serve.app import create_app
 
     app = create_app(settings)
@@ -63,6 +63,9 @@ def serve(settings: ServeSettings, started: Callable[[ServeStart], object]) -> N
             f"cannot listen at {settings.host}:{settings.port} ({bad.strerror}): choose another --port"
         ) from None
     with listener:
+        # Accepted sockets inherit it. asyncio sets it only on sockets that name TCP as their protocol, which
+        # those of create_server do not, and the body of an answer would wait 40 ms behind its headers.
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         host, port = listener.getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host
         reader = service.reader.model if service.reader else ""
@@ -71,7 +74,7 @@ def serve(settings: ServeSettings, started: Callable[[ServeStart], object]) -> N
         )
         config = uvicorn.Config(
             app, log_config=None, access_log=False, server_header=False, lifespan="off",
-            limit_concurrency=CONNECTIONS, timeout_keep_alive=30, timeout_graceful_shutdown=10,
+            limit_concurrency=_CONNECTIONS, timeout_keep_alive=30, timeout_graceful_shutdown=10,
         )  # fmt: skip
         uvicorn.Server(config).run(sockets=[listener])
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from deadpan.errors import ConfigError, DataError
 
-SHORTEST_KEY = 16
+_SHORTEST_KEY = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,6 @@ class ServeSettings:
     """Pages of other sites that may call the service from a browser."""
     rate: int = 600
     """Requests per minute and key, or per address where there are no keys; 0: no limit."""
-    most_bytes: int = 4 << 20
-    most_texts: int = 4_096
-    longest_text: int = 20_000
     waiting: int = 65_536
     """Texts that may wait for a detector; beyond that the service answers that it is busy."""
     reader: str = ""
@@ -40,10 +37,9 @@ class ServeSettings:
     base_url: str = ""
 
     def __post_init__(self) -> None:
-        for name in ("rate", "most_bytes", "most_texts", "longest_text", "waiting"):
-            least = 0 if name == "rate" else 1
-            if getattr(self, name) < least:
-                raise ConfigError(f"{name} is {getattr(self, name)}: give {least} or more")
+        for name, lowest in (("rate", 0), ("waiting", 1)):
+            if getattr(self, name) < lowest:
+                raise ConfigError(f"{name} is {getattr(self, name)}: give {lowest} or more")
         if not (self.keys or self.open or is_loopback(self.host)):
             raise ConfigError(
                 f"{self.host} is reachable by other machines: give --keys FILE, or --open to let everybody in"
@@ -67,9 +63,9 @@ def read_keys(path: Path) -> frozenset[str]:
     keys = [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
     if not keys:
         raise DataError(f"{path}: no key in it: write one per line")
-    if short := next((n for n, key in enumerate(keys, 1) if len(key) < SHORTEST_KEY), 0):
+    if short := next((n for n, key in enumerate(keys, 1) if len(key) < _SHORTEST_KEY), 0):
         raise DataError(
-            f"{path}: key {short} has under {SHORTEST_KEY} characters: make one with openssl rand -hex 24"
+            f"{path}: key {short} has under {_SHORTEST_KEY} characters: make one with openssl rand -hex 24"
         )
     return frozenset(map(hash_key, keys))
 

@@ -10,8 +10,7 @@ from deadpan.errors import ModelError
 from deadpan.formats.labels import label_word
 from deadpan.page import Table
 from deadpan.records import Example, Turn
-from deadpan.serve.batches import Batches
-from deadpan.serve.catalogue import ServedModel
+from deadpan.serve.catalogue import Batches, ServedModel
 from deadpan.tour.guide import Guide
 
 SENTENCE = "Oh great, another meeting that could have been an email."
