@@ -237,7 +237,7 @@ def create_app(settings: ServeSettings | None = None) -> Gate:
     guarded = Router(
         "/", route_handlers=[detect, reading, models, metrics], guards=[admit], security=security
     )
-    routes = [guarded, health, openapi, root_openapi, playground, docs, asset,
+    routes: list[Any] = [guarded, health, openapi, root_openapi, playground, docs, asset,
     ]  # fmt: skip
     cors = CORSConfig(
         allow_origins=list(settings.origins),
