@@ -41,7 +41,7 @@ def test_no_difference_is_not_found_and_says_what_would_be(tmp_path):
     pair = result.pairs[0]
     assert not pair.significant
     assert 0.03 < pair.detectable < 0.09
-    assert "McNemar" in result.summary().text()
+    assert "t test over clusters" in result.summary().text()
 
 
 def test_clusters_widen_the_interval(tmp_path):
@@ -61,7 +61,7 @@ def test_real_logs_of_three_tools():
     assert list(inspect.systems) == ["inspect-plain", "inspect-literal"]
     lm_eval = compare_logs([REAL / "lm-eval-a", REAL / "lm-eval-b"])
     assert lm_eval.systems["lm-eval-a"].value == pytest.approx(5 / 24)
-    assert "McNemar" in lm_eval.pairs[0].test.method
+    assert lm_eval.pairs[0].n_clusters == 24
     helm = compare_logs([REAL / "helm"], metric="quasi_exact_match")
     assert (helm.n, len(helm.systems)) == (24, 2)
     assert helm.pairs[0].verdict == "local/qwen2.5-coder-1.5b is better"
@@ -73,7 +73,7 @@ def test_holm_over_several_and_one_reference(tmp_path):
     assert len(compare_logs([path]).pairs) == 3
     result = compare_logs([path], against="b")
     assert [(pair.first, pair.second) for pair in result.pairs] == [("a", "b"), ("c", "b")]
-    assert result.pairs[0].p_holm == pytest.approx(min(1, 2 * result.pairs[0].test.p))
+    assert result.pairs[0].p_holm == pytest.approx(min(1, 2 * result.pairs[0].p))
 
 
 def test_items_without_a_score_or_in_one_log_only():
@@ -110,7 +110,7 @@ def test_rows_written_twice_are_averaged_and_said_to_be(tmp_path):
     path.write_text("item,system,score\n1,a,1\n1,a,0\n2,a,0\n1,b,0\n2,b,1\n")
     result = compare_logs([path])
     assert any("3 scores of 2 items" in note for note in result.notes)
-    assert any("too few" in note for note in result.notes)
+    assert "2 items are too few" in result.pairs[0].verdict
 
 
 def test_systems_that_no_item_tells_apart_are_not_certain_to_be_equal():
@@ -133,7 +133,7 @@ def test_the_manifest_names_every_file_that_was_read(tmp_path):
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert sum("samples_" in name for name in manifest["inputs"]) == 2
     assert manifest["config"]["unscored"] == "exclude"
-    assert manifest["seed"] == 0
+    assert manifest["seed"] is None
 
 
 def test_bad_comparisons_are_one_line(tmp_path):

@@ -284,13 +284,12 @@ def score(folders: tuple[Path, ...], as_json: bool, **options: Any) -> None:
 
 @bench.command()
 @runs_argument
-@seed_option
 @json_option
-def compare(folders: tuple[Path, ...], seed: int, as_json: bool) -> None:
-    """Compare RUNS in pairs: accuracy per item, clustered on families, Holm-corrected; McNemar on Maj@k."""
+def compare(folders: tuple[Path, ...], as_json: bool) -> None:
+    """Compare RUNS in pairs: accuracy per item, clustered on families, Holm-corrected."""
     from deadpan.bench.scores.comparison import compare_bench
 
-    show(compare_bench(folders, seed=seed), as_json)
+    show(compare_bench(folders), as_json)
 
 
 @bench.command()

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from deadpan.cli.options import FOLDER, PATH
-from deadpan.cli.terminal.output import json_option, seed_option, show
+from deadpan.cli.terminal.output import json_option, show
 
 
 @click.command()
@@ -18,7 +18,6 @@ from deadpan.cli.terminal.output import json_option, seed_option, show
 @click.option("--against", default="", metavar="SYSTEM", help="Compare with this system only.")
 @click.option("--unscored", default="exclude", show_default=True, help="exclude, or zero to count as wrong.")
 @click.option("--out", type=FOLDER, help="Folder for a page with a figure, and JSON.")
-@seed_option
 @json_option
 def compare(logs: tuple[Path, ...], out: Path | None, as_json: bool, **how: Any) -> None:
     """Compare systems by results from any tool, paired by item, with power and the number of items needed.

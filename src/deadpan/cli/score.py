@@ -35,8 +35,8 @@ def score(
 
     PREDICTIONS are what `detect predict` writes (.jsonl, .parquet), or .csv and .tsv files with the columns
     id, label and score. Several files are compared in pairs by --metric (macro_f1 by default): the
-    difference with its confidence interval, a paired bootstrap and McNemar's test, adjusted by Holm's method.
-    Intervals resample threads and pairs.
+    difference with its confidence interval and the p value of the same test, adjusted by Holm's method.
+    Threads and pairs are clusters, in the test as in the intervals.
     """
     from deadpan.datasets import read_source
     from deadpan.datasets.scored import are_scored, score_files

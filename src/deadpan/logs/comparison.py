@@ -15,24 +15,9 @@ from deadpan.logs.log import ScoredItem, ScoreLog
 from deadpan.logs.reading import read_logs
 from deadpan.registry import unknown
 from deadpan.results import Result
-from deadpan.stats.clusters import cluster_codes, too_few
-from deadpan.stats.comparison import holm
-from deadpan.stats.interval import (
-    LEVEL,
-    SAME_EVERYWHERE,
-    FloatArray,
-    IntArray,
-    Interval,
-    interval_name,
-)
-from deadpan.stats.paired import (
-    RESAMPLES,
-    PairedComparison,
-    clustered_share,
-    compare_paired,
-    paired_interval,
-    within_one,
-)
+from deadpan.stats.clusters import cluster_codes
+from deadpan.stats.interval import LEVEL, Interval
+from deadpan.stats.paired import Comparisons, PairedDifference, mean_over_clusters, paired_difference
 
 if TYPE_CHECKING:
     from deadpan.figures import Figure
@@ -45,7 +30,7 @@ class LogComparison(Result):
 
     metric: str
     systems: Mapping[str, Interval]
-    pairs: tuple[PairedComparison, ...]
+    pairs: tuple[PairedDifference, ...]
     n: int
     n_clusters: int
     notes: tuple[str, ...]
@@ -76,17 +61,12 @@ class LogComparison(Result):
 
         scores = Table(("system", f"mean {self.metric}", "n"),
                        tuple((name, mean, mean.n) for name, mean in self.systems.items()))  # fmt: skip
-        pairs = tuple(
-            (f"{pair.first} - {pair.second}", pair.difference, _p(pair.p_holm), pair.verdict)
-            for pair in self.pairs
-        )
-        columns = ("systems", "difference", "p", "result")
         power = tuple(
             (f"{pair.first} - {pair.second}", pair.detectable,
-             *(f"{100 * share:.0f} %" for share in pair.power.values()))
+             *(f"{100 * share:.0f} %" for share in (pair.power or {}).values()))
             for pair in self.pairs if pair.power
         )  # fmt: skip
-        tables = [scores, Table(columns, pairs)]
+        tables = [scores, *Comparisons(self.pairs).summary().tables]
         if power:
             title = "Detectable with 80 % power, and the power to detect a true difference of"
             tables.append(Table(("systems", "detectable", "0.02", "0.05", "0.10"), power, title))
@@ -120,8 +100,6 @@ def compare_logs(
     against: str = "",
     unscored: Unscored = "exclude",
     level: float = LEVEL,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
 ) -> LogComparison:
     """Compare the results of any tools, paired by item.
 
@@ -143,11 +121,10 @@ def compare_logs(
     logs = [log for path in given for log in read_logs(path, metric, cluster)]
     result = compare_scores(
         by_system(logs), metric=logs[0].metric if logs else "score", against=against, unscored=unscored,
-        level=level, resamples=resamples, seed=seed, notes=_notes(logs),
+        level=level, notes=_notes(logs),
     )  # fmt: skip
     settings = {"logs": [str(path) for path in given], "metric": result.metric, "cluster": cluster,
-                "against": against, "unscored": unscored, "level": level, "resamples": resamples,
-                "seed": seed}  # fmt: skip
+                "against": against, "unscored": unscored, "level": level}  # fmt: skip
     return replace(result, settings=settings, files=tuple(file for log in logs for file in log.files))
 
 
@@ -168,8 +145,6 @@ def compare_scores(
     against: str = "",
     unscored: Unscored = "exclude",
     level: float = LEVEL,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
     notes: Sequence[str] = (),
 ) -> LogComparison:
     """Compare systems given as {system: {item: ScoredItem}}; `compare_logs` reads them from files."""
@@ -182,40 +157,23 @@ def compare_scores(
         raise ConfigError(unknown("system", against, systems))
     items, scores, remarks = align(systems, unscored)
     clusters = cluster_codes(clusters_by_item(systems, items))
-    means = {name: _mean(scores[name], clusters, level, resamples, seed) for name in systems}
+    means = {name: mean_over_clusters(scores[name], clusters, level) for name in systems}
     chosen = [(name, against) for name in systems if name != against] if against else combinations(systems, 2)
-    pairs = [
-        compare_paired(
-            scores[a], scores[b], clusters, names=(a, b), level=level, resamples=resamples, seed=seed
-        )
+    pairs = Comparisons.adjusted(
+        paired_difference(scores[a], scores[b], clusters, names=(a, b), metric=metric, level=level)
         for a, b in chosen
-    ]
-    adjusted = holm([pair.test.p for pair in pairs])
-    final = tuple(replace(pair, p_holm=p) for pair, p in zip(pairs, adjusted, strict=True))
+    )
     k = int(clusters.max(initial=-1)) + 1
-    said = [*notes, *remarks, *_cautions(final, k), _method(final, len(items), k)]
-    return LogComparison(metric, means, final, len(items), k, tuple(said))
+    paired = f"{len(items):,} item{'s' * (len(items) > 1)}"
+    paired += f" in {k:,} cluster{'s' * (k > 1)}, paired." if k < len(items) else ", paired."
+    said = [*notes, *remarks, *_cautions(pairs), f"{paired} {pairs.method()}"]
+    return LogComparison(metric, means, pairs.pairs, len(items), k, tuple(said))
 
 
-def _mean(scores: FloatArray, clusters: IntArray, level: float, resamples: int, seed: int) -> Interval:
-    if within_one(scores):
-        return clustered_share(scores, clusters, level)
-    return paired_interval(scores, clusters, level=level, resamples=resamples, seed=seed)
-
-
-def _cautions(pairs: Sequence[PairedComparison], k: int) -> list[str]:
-    """Return what the items cannot tell."""
-    said = []
-    if why := too_few(k):
-        said.append(f"{why}: intervals, power and numbers of items are rough.")
-    alike = [
-        f"{pair.first} and {pair.second}"
-        for pair in pairs
-        if pair.difference.why == SAME_EVERYWHERE and not pair.difference.value
-    ]
-    if alike:
-        said.append(f"No item tells {'; '.join(alike[:3])} apart, so nothing is known about power.")
-    return said
+def _cautions(pairs: Sequence[PairedDifference]) -> list[str]:
+    """Return which systems no item tells apart."""
+    alike = [f"{pair.first} and {pair.second}" for pair in pairs if not pair.n_differing]
+    return [f"No item tells {'; '.join(alike[:3])} apart, so nothing is known about power."] * bool(alike)
 
 
 def _notes(logs: Sequence[ScoreLog]) -> list[str]:
@@ -228,21 +186,6 @@ def _notes(logs: Sequence[ScoreLog]) -> list[str]:
     if others:
         notes.append(f"Other scores in these logs: {', '.join(others[:8])} (--metric).")
     return notes
-
-
-def _method(pairs: Sequence[PairedComparison], n: int, k: int) -> str:
-    tests = " or ".join(dict.fromkeys(pair.test.method for pair in pairs))
-    clusters = f" in {k:,} cluster{'s' * (k > 1)}" if k < n else ""
-    holm_said = ", adjusted by Holm's method" if len(pairs) > 1 else ""
-    bounds = interval_name(pairs[0].difference.level) if pairs else interval_name()
-    return (
-        f"{n:,} item{'s' * (n > 1)}{clusters}, paired. p: {tests}{holm_said}. In brackets: the {bounds} "
-        "(bootstrap over clusters)."
-    )
-
-
-def _p(p: float) -> str:
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def _short(name: str) -> str:

@@ -22,9 +22,7 @@ def write_comparison(result: LogComparison, folder: Path) -> None:
     add_summary(page, result)
     write_json(folder / "comparison.json", result.as_dict())
     page.write(folder / "report.html")
-    settings = {name: value for name, value in result.settings.items() if name != "seed"}
     write_manifest(
-        folder, command="compare", config=settings or {"metric": result.metric}, inputs=result.files,
-        before=before,
-        seed=result.settings.get("seed"), counts={"items": result.n, "clusters": result.n_clusters},
+        folder, command="compare", config=result.settings or {"metric": result.metric}, inputs=result.files,
+        before=before, counts={"items": result.n, "clusters": result.n_clusters},
     )  # fmt: skip

@@ -46,8 +46,21 @@ def bounds(interval: Interval, decimals: int) -> str:
     return f"[{interval.low:z.{decimals}f}, {interval.high:z.{decimals}f}]"
 
 
+class PValue(float):
+    """A p value: shown with three decimals, and as < 0.001 below that, never as 0."""
+
+    def __str__(self) -> str:
+        return number(self)
+
+    def equation(self) -> str:
+        """Return it for a sentence: p = 0.043, or p < 0.001."""
+        return f"p {self}" if self < 0.001 else f"p = {self}"
+
+
 def number(value: float) -> str:
-    """Return a number as text: 12,345 or 0.712 or 31.5."""
+    """Return a number as text: 12,345 or 0.712 or 31.5; a p value that is smaller as < 0.001."""
+    if isinstance(value, PValue):
+        return "< 0.001" if value < 0.001 else f"{float(value):.3f}"
     if isinstance(value, int):
         return f"{value:,}"
     if not math.isfinite(value):

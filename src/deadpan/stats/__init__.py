@@ -10,19 +10,9 @@ from deadpan.stats.calibration import (
     reliability,
 )
 from deadpan.stats.clusters import cluster_codes
-from deadpan.stats.comparison import (
-    Comparison,
-    Comparisons,
-    Difference,
-    McNemar,
-    bootstrap_difference,
-    compare_predictions,
-    holm,
-    mcnemar,
-)
 from deadpan.stats.interval import LEVEL, Interval, wilson
 from deadpan.stats.outcomes import SCORES
-from deadpan.stats.paired import PairedComparison, PairedTest, compare_paired
+from deadpan.stats.paired import Comparisons, PairedDifference, holm, paired_difference
 from deadpan.stats.scores import (
     accuracy,
     balanced_accuracy,
@@ -34,7 +24,7 @@ from deadpan.stats.scores import (
     weighted_f1,
 )
 from deadpan.stats.sequences import pair_accuracy, sequence_scores
-from deadpan.stats.systems import SystemScores, score_systems
+from deadpan.stats.systems import SystemScores, compare_predictions, score_systems
 from deadpan.stats.table import ScoreTable, score_predictions
 
 __all__ = [
@@ -43,31 +33,25 @@ __all__ = [
     "SCORES",
     "Bin",
     "Calibration",
-    "Comparison",
     "Comparisons",
-    "Difference",
     "Interval",
-    "McNemar",
-    "PairedComparison",
-    "PairedTest",
+    "PairedDifference",
     "ScoreTable",
     "SystemScores",
     "accuracy",
     "balanced_accuracy",
-    "bootstrap_difference",
     "bootstrap_interval",
     "brier",
     "calibrate",
     "cluster_codes",
-    "compare_paired",
     "compare_predictions",
     "confusion",
     "expected_calibration_error",
     "f1",
     "holm",
     "macro_f1",
-    "mcnemar",
     "pair_accuracy",
+    "paired_difference",
     "precision",
     "recall",
     "reliability",

@@ -14,9 +14,10 @@ import numpy as np
 
 from deadpan.arguments import check_list, check_seed, check_whole
 from deadpan.errors import ConfigError
-from deadpan.stats.clusters import cluster_codes
+from deadpan.stats.clusters import cluster_codes, cluster_sums
 from deadpan.stats.interval import (
     LEVEL,
+    ONE_CLUSTER,
     FloatArray,
     IntArray,
     Interval,
@@ -26,7 +27,6 @@ from deadpan.stats.interval import (
 )
 
 RESAMPLES = 2000
-ONE_CLUSTER = "one cluster only: no interval"
 MOST_RESAMPLES = 1_000_000
 """More would not change an interval, only take hours."""
 CELLS_AT_ONCE = 4_000_000
@@ -52,7 +52,7 @@ def kinds_of_clusters(columns: FloatArray, clusters: IntArray) -> tuple[FloatArr
     Clusters with nothing a score counts (all sums zero) are excluded: drawing them would only make
     the size of a resample vary.
     """
-    sums: FloatArray = np.stack([np.bincount(clusters, weights=column) for column in columns.T], axis=1)
+    sums = cluster_sums(columns, clusters)
     kinds, multiplicity = np.unique(sums[sums.any(axis=1)], axis=0, return_counts=True)
     return kinds, multiplicity
 

@@ -8,17 +8,12 @@ import numpy as np
 
 from deadpan.arguments import check_list
 from deadpan.errors import DataError
-from deadpan.stats.interval import IntArray
-
-FEWEST = 10
-"""Clusters below which a bootstrap is rough: with six, it calls one null difference in ten significant."""
+from deadpan.stats.interval import FloatArray, IntArray
 
 
-def too_few(clusters: int) -> str:
-    """Return that so few clusters are too few, in words; empty if they are enough."""
-    if clusters >= FEWEST:
-        return ""
-    return "1 cluster is too few" if clusters == 1 else f"{clusters} clusters are too few"
+def cluster_sums(columns: FloatArray, clusters: IntArray) -> FloatArray:
+    """Return the sums of columns (rows x columns) over the rows of each cluster (clusters x columns)."""
+    return np.stack([np.bincount(clusters, weights=column) for column in columns.T], axis=1)
 
 
 def cluster_codes(*keys: Sequence[str]) -> IntArray:

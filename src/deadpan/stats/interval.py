@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 LEVEL = 0.95
 """The default confidence level."""
 
+ONE_CLUSTER = "one cluster only: no interval"
+
 SAME = 1e-12
 """Sums of the same numbers in another order differ by less."""
 

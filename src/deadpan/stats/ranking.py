@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from deadpan.stats.bootstrap import ONE_CLUSTER, RESAMPLES, check_resamples
+from deadpan.stats.bootstrap import RESAMPLES, check_resamples
 from deadpan.stats.interval import (
     LEVEL,
+    ONE_CLUSTER,
     BoolArray,
     FloatArray,
     IntArray,

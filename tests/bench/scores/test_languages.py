@@ -19,7 +19,7 @@ from deadpan.drops import Tally
 from deadpan.errors import DeadpanError
 
 ITEMS = [
-    replace(make_item(number, twin), language="ko" if number >= 12 else "en")
+    replace(make_item(number, twin), language="ko" if number >= 10 else "en")
     for number in range(20)
     for twin in (0, 1)
 ]
@@ -46,8 +46,8 @@ def test_scores_are_split_and_can_be_of_one_language(folder):
     assert whole["openai/english"].languages["ko"].value == 0.0
     korean = {each.model: each for each in score_bench(folder, language="ko").scores}
     assert korean["openai/english"].avg.value == 0.0
-    assert (korean["openai/both"].avg.value, korean["openai/both"].n) == (1.0, 16)
-    assert korean["openai/both"].pairs.n == 8
+    assert (korean["openai/both"].avg.value, korean["openai/both"].n) == (1.0, 20)
+    assert korean["openai/both"].pairs.n == 10
     assert korean["openai/both"].whole_set
     assert "Accuracy by language" not in str(score_bench(folder, language="ko"))
 

@@ -29,11 +29,9 @@ def test_no_winner_is_declared_on_a_handful_of_rows():
     few = [replace(e, id=f"few-{e.id}", split="test") for e in word_corpus()[:8]]
     train = [replace(e, split="train") for e in word_corpus()[8:]]
     result = compare_systems([*train, *few], ["bow", "majority"], metric="accuracy")
-    assert result.pairs[0].p_holm < 0.05
     assert result.rows[0].verdict != BEST
-    assert result.rows[1].verdict.startswith("not settled, p 0.0")
+    assert result.rows[1].verdict.startswith("not settled (4 clusters are too few)")
     assert "does best" not in result.headline()
-    assert "4 clusters are too few" in str(result)
 
 
 def test_rows_repeated_twenty_times_prove_no_more_than_once():

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from deadpan.bench.runs.folder import BenchRun, find_runs
-from deadpan.bench.scores.comparison import ALPHA, check_same
+from deadpan.bench.scores.comparison import check_same
 from deadpan.bench.scores.score import ItemAnswers, item_answers, kind_of
 from deadpan.bench.scores.separation import benjamini_hochberg, exact_p
 from deadpan.errors import DataError
@@ -22,6 +22,8 @@ from deadpan.validation import encode
 FEWEST_MODELS = 3
 """The number of models that discrimination needs."""
 SHOWN_ITEMS = 15
+
+_ALPHA = 0.05  # the level of the tests per item
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ class ItemFacts:
     @property
     def separates(self) -> bool:
         """True if the models are significantly different on this item."""
-        return self.p_adjusted < ALPHA
+        return self.p_adjusted < _ALPHA
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +145,7 @@ def _state(column: np.ndarray[tuple[int], np.dtype[np.float64]], apart: float | 
         return "dead: all wrong"
     if apart is not None and apart < 0:
         return "backwards"
-    return "separates" if adjusted < ALPHA else "unclear"
+    return "separates" if adjusted < _ALPHA else "unclear"
 
 
 def _correlation(

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from deadpan.bench.runs.folder import BenchRun
-from deadpan.bench.scores.comparison import RunComparison, check_same, compare_runs
+from deadpan.bench.scores.comparison import check_same, compare_runs
 from deadpan.bench.scores.languages import in_language, languages_of
 from deadpan.bench.scores.score import RunScores, score_run
 from deadpan.bench.site.parts import PartEntry, part_entries
 from deadpan.errors import DataError
+from deadpan.stats import PairedDifference
 
 PROVIDERS = {
     "openai": "OpenAI", "anthropic": "Anthropic", "google": "Google", "mistral": "Mistral", "grok": "xAI",
@@ -36,7 +37,7 @@ class BoardEntry:
     provider: str
     rank: int
     tied: bool
-    above: RunComparison | None
+    above: PairedDifference | None
     not_ranked: str = ""
     beats_baselines: bool = True
     """Significantly better than every baseline on the board."""
@@ -94,7 +95,7 @@ def make_board(runs: Sequence[BenchRun], seed: int = 0) -> tuple[Board, list[Ben
         raise DataError(f"two runs of {twice}: merge them, or give only one of them")
     scored = {run.plan.system: score_run(run, seed) for run in kept}
     order = sorted(kept, key=lambda run: (-(scored[run.plan.system].avg.value or 0.0), run.plan.system))
-    pairs = compare_runs(order, seed) if len(order) > 1 else []
+    pairs = compare_runs(order) if len(order) > 1 else []
     entries = _entries([scored[run.plan.system] for run in order], pairs)
     plan = kept[0].plan
     board = Board(plan.set, plan.set_hash, plan.visibility, tuple(entries), tuple(excluded))
@@ -121,7 +122,7 @@ def why_not(run: BenchRun) -> str:
     return ""
 
 
-def _entries(scored: Sequence[RunScores], pairs: Sequence[RunComparison]) -> list[BoardEntry]:
+def _entries(scored: Sequence[RunScores], pairs: Sequence[PairedDifference]) -> list[BoardEntry]:
     """Rank models: one more than the number of significantly better models (Holm over all pairs)."""
     compared = {frozenset((pair.first, pair.second)): pair for pair in pairs}
     reasons = {each.model: each.not_ranked or _too_few_runs(each, scored) for each in scored}
@@ -140,10 +141,10 @@ def _entries(scored: Sequence[RunScores], pairs: Sequence[RunComparison]) -> lis
     return entries
 
 
-def _better(one: RunScores, other: RunScores, compared: Mapping[frozenset[str], RunComparison]) -> bool:
+def _better(one: RunScores, other: RunScores, compared: Mapping[frozenset[str], PairedDifference]) -> bool:
     """Return True if one is significantly better than the other."""
     pair = compared.get(frozenset((one.model, other.model)))
-    return pair is not None and pair.different and (one.avg.value or 0.0) > (other.avg.value or 0.0)
+    return pair is not None and pair.better == one.model
 
 
 def _too_few_runs(scores: RunScores, others: Sequence[RunScores]) -> str:

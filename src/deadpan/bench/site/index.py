@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from deadpan.bench.scores.comparison import RunComparison
 from deadpan.bench.scores.difficulty import ItemFacts
 from deadpan.bench.site.about import about, families, reach, take_part
 from deadpan.bench.site.board import Board, BoardEntry
@@ -14,8 +13,9 @@ from deadpan.bench.site.drawings import bar, cost_scatter, multiples, token_scat
 from deadpan.bench.site.language_tables import language_tables
 from deadpan.bench.site.part_table import part_table
 from deadpan.page.markup import escape
+from deadpan.page.numbers import PValue
 from deadpan.records import Item
-from deadpan.stats import Interval
+from deadpan.stats import Interval, PairedDifference
 
 NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
 
@@ -194,14 +194,15 @@ def _row(entry: BoardEntry) -> str:
     return f"<tr{kind}{family}>{''.join(cells)}</tr>"
 
 
-def _against(pair: RunComparison | None) -> str:
+def _against(pair: PairedDifference | None) -> str:
     if pair is None:
         return "–"
-    gap = f"p\u00a0=\u00a0{pair.p_holm:.3f}" if pair.p_holm >= 0.001 else "p\u00a0&lt;\u00a00.001"
+    said = "p undefined" if pair.p_holm is None else PValue(pair.p_holm).equation()
+    p = escape(said.replace(" ", "\u00a0"))
     size = abs(pair.difference.value or 0.0)
-    if pair.different:
-        return f"<b>lower by {100 * size:.1f} points</b> ({gap})"
-    return f"not significantly different ({gap})"
+    if pair.significant:
+        return f"<b>lower by {100 * size:.1f} points</b> ({p})"
+    return f"not significantly different ({p})"
 
 
 def _empty_row(name: str, provider: str, avg: str, value: str, said: str) -> str:

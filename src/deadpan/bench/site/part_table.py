@@ -27,7 +27,7 @@ def part_table(board: Board) -> str:
 def _row(entry: PartEntry) -> str:
     scores, gap = entry.scores, entry.gap
     direct = score_cell(entry.direct) if entry.direct else cell("n", "–", None)
-    verdict = "" if gap is None else f"{'' if gap.different else 'not '}significant"
+    verdict = "" if gap is None else f"{'' if gap.significant else 'not '}significant"
     difference = cell("n", "–", None) if gap is None else score_cell(gap.difference, verdict)
     return (
         f'<tr><th scope="row" class="who"><b>{escape(named(scores.model)[0])}</b></th>'

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from deadpan.bench.runs.folder import BenchRun
-from deadpan.bench.scores.comparison import RunComparison, compare_runs
+from deadpan.bench.scores.comparison import compare_runs
 from deadpan.bench.scores.score import RunScores, score_run
-from deadpan.stats import Interval
+from deadpan.stats import Interval, PairedDifference
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class PartEntry:
     scores: RunScores
     set_size: int
     direct: Interval | None = None
-    gap: RunComparison | None = None
+    gap: PairedDifference | None = None
 
 
 def part_entries(parts: Sequence[BenchRun], whole: Sequence[BenchRun], seed: int = 0) -> list[PartEntry]:
@@ -32,7 +32,7 @@ def _entry(part: BenchRun, direct: BenchRun | None, seed: int) -> PartEntry:
     if direct is None or part.plan.system == part.plan.model:
         return PartEntry(scores, part.plan.set_size)
     same = _on_items(direct, part.plan.items)
-    (gap,) = compare_runs([part, same], seed)
+    (gap,) = compare_runs([part, same])
     return PartEntry(scores, part.plan.set_size, score_run(same, seed).avg, gap)
 
 

@@ -18,8 +18,7 @@ from deadpan.page.table import Cell
 from deadpan.progress import Progress, silent
 from deadpan.records import Example, Prediction
 from deadpan.results import Result
-from deadpan.stats import Comparison, Interval, ScoreTable, compare_predictions, score_predictions
-from deadpan.stats.comparison import cautions
+from deadpan.stats import Interval, PairedDifference, ScoreTable, compare_predictions, score_predictions
 from deadpan.stats.constant import CONSTANT, NOTE, constant_scores
 from deadpan.stats.direction import is_loss, with_direction
 from deadpan.stats.outcomes import check_fits
@@ -46,7 +45,7 @@ class Ablation(Result):
     metric: str
     by: str
     scores: Mapping[str, Interval]
-    gains: Mapping[str, Comparison]
+    gains: Mapping[str, PairedDifference]
     baseline: Mapping[str, float]
     design: Design
     seed: int
@@ -65,7 +64,6 @@ class Ablation(Result):
         notes = [
             f"{self.system} on {self.source}, {self.design.describe()}, n = {len(self.design.tested):,}; "
             f"{CONSTANT} on all: {'undefined' if constant is None else f'{constant:.3f}'}.",
-            *cautions(tuple(self.gains.values())),
             *self.design.notes(),
             f"{NOTE}.",
         ]
@@ -83,7 +81,8 @@ class Ablation(Result):
         ends = sorted(sign * end for end in (difference.low, difference.high) if end is not None)
         span = f" [{ends[0]:+.3f}, {ends[1]:+.3f}]" if len(ends) == 2 else ""
         gain = self.gains[name]
-        verdict = "significant" if gain.significant else "not settled" if gain.too_few else "not significant"
+        unsettled = f"not settled ({gain.few_clusters})" if gain.few_clusters else "not significant"
+        verdict = "significant" if gain.significant else unsettled
         return f"{sign * (difference.value or 0.0):+.3f}{span}, {verdict}"
 
     def as_dict(self) -> dict[str, object]:
@@ -161,7 +160,7 @@ def ablate(
 
 def _by_turns(
     examples: Sequence[Example], trials: Mapping[str, Trial], metric: str, seed: int
-) -> tuple[dict[str, Interval], dict[str, Comparison]]:
+) -> tuple[dict[str, Interval], dict[str, PairedDifference]]:
     scores = {
         name: score_predictions(examples, trial.predictions, seed=seed).score(metric)
         for name, trial in trials.items()
@@ -170,7 +169,7 @@ def _by_turns(
         return scores, {}
     first = next(iter(trials))
     answers = {name: trial.predictions for name, trial in trials.items()}
-    pairs = compare_predictions(examples, answers, metric=metric, seed=seed)
+    pairs = compare_predictions(examples, answers, metric=metric)
     return scores, {pair.second: pair for pair in pairs if pair.first == first}
 
 

@@ -17,6 +17,7 @@ from deadpan.detect.systems.ensembles import AUTHOR, Habits, add_history, blend_
 from deadpan.detect.verdicts import DEFAULT_THRESHOLD, Threshold, check_threshold
 from deadpan.errors import ConfigError, DataError
 from deadpan.page import Page, Table
+from deadpan.page.numbers import PValue
 from deadpan.page.results import add_figure, add_summary
 from deadpan.page.summary import Summary
 from deadpan.page.table import Cell
@@ -24,14 +25,13 @@ from deadpan.progress import Progress, silent
 from deadpan.records import Example, Prediction
 from deadpan.results import Result
 from deadpan.stats import (
-    Comparison,
     Comparisons,
     Interval,
+    PairedDifference,
     ScoreTable,
     compare_predictions,
     score_predictions,
 )
-from deadpan.stats.comparison import cautions
 from deadpan.stats.constant import CONSTANT, NOTE, constant_scores
 from deadpan.stats.direction import beats, is_loss, merit, with_direction
 from deadpan.stats.outcomes import check_fits
@@ -78,7 +78,7 @@ class ComparisonTable(Result):
     shown: tuple[str, ...]
     seeds: tuple[int, ...]
     rows: tuple[ComparisonRow, ...]
-    pairs: tuple[Comparison, ...]
+    pairs: tuple[PairedDifference, ...]
     baseline: Mapping[str, float]
     design: Design
 
@@ -125,9 +125,7 @@ class ComparisonTable(Result):
         )
         notes = [
             f"{self.headline()}.",
-            f"{self.source}, {self.design.describe()}, n = {self.n:,}. Significance: paired bootstrap over "
-            "groups, Holm-adjusted, alpha 0.05.",
-            *cautions(self.pairs),
+            f"{self.source}, {self.design.describe()}, n = {self.n:,}. {Comparisons(self.pairs).method()}",
             *self.design.notes(),
             *(f"Warning, {row.system}: {warning}" for row in self.rows for warning in row.warnings),
             "Best F1 is that of the best threshold in hindsight: a limit, not a result.",
@@ -368,7 +366,7 @@ def _first_word(metric: str) -> str:
     return LOWEST if is_loss(metric) else HIGHEST
 
 
-def _verdict(name: str, first: str, pairs: Sequence[Comparison], useful: bool, otherwise: str) -> str:
+def _verdict(name: str, first: str, pairs: Sequence[PairedDifference], useful: bool, otherwise: str) -> str:
     """Return how a row stands to the first one, which is best if it is useful and all others are worse."""
     if name == first:
         against = [pair for pair in pairs if first in (pair.first, pair.second)]
@@ -377,10 +375,10 @@ def _verdict(name: str, first: str, pairs: Sequence[Comparison], useful: bool, o
         if {pair.first, pair.second} == {name, first}:
             if pair.p_holm is None:
                 return "cannot be compared"
-            if pair.too_few:
-                return f"not settled, p {pair.p_holm:.3f}"
+            if pair.few_clusters:
+                return f"not settled ({pair.few_clusters})"
             word = "significantly worse" if pair.significant else "not significantly different"
-            return f"{word}, p {pair.p_holm:.3f}"
+            return f"{word}, {PValue(pair.p_holm).equation()}"
     return ""
 
 
@@ -393,7 +391,7 @@ class HistoryStudy(Result):
     metric: str
     by: tuple[str, ...]
     cells: Mapping[str, Mapping[str, Interval]]
-    pair: Comparison
+    pair: PairedDifference
     design: Design
     predictions: Mapping[str, list[Prediction]]
 
@@ -428,13 +426,13 @@ class HistoryStudy(Result):
         }  # fmt: skip
 
 
-def _gain(pair: Comparison) -> str:
+def _gain(pair: PairedDifference) -> str:
     """Return how much better the system is with history than without it."""
     value, low, high = pair.difference.value, pair.difference.low, pair.difference.high
     if value is None or pair.p is None:
         return f"The gain of history is undefined ({pair.difference.why})."
     interval = "" if low is None or high is None else f" [{low:+.3f}, {high:+.3f}]"
-    return f"Gain of history on all: {value:+.3f}{interval}, p {pair.p:.3f}."
+    return f"Gain of history on all: {value:+.3f}{interval}, {PValue(pair.p).equation()}."
 
 
 def compare_history(

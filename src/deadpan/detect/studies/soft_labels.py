@@ -30,7 +30,7 @@ from deadpan.results import Result
 from deadpan.splits import Fold, folds
 from deadpan.stats.clusters import cluster_codes
 from deadpan.stats.interval import Interval
-from deadpan.stats.paired import paired_interval
+from deadpan.stats.paired import paired_difference
 from deadpan.stats.ranking import auc_interval
 from deadpan.stats.soft import SoftScores, cross_entropy, soft_scores
 
@@ -152,12 +152,13 @@ def study_votes(
         for name, values in found.items() if name != AUTHOR
     }  # fmt: skip
     clusters = cluster_codes(groups)
-    less = cross_entropy(shares, found[MAJORITY]) - cross_entropy(shares, found[VOTES])
+    by_majority, by_votes = (cross_entropy(shares, found[name]) for name in (MAJORITY, VOTES))
+    less = paired_difference(by_majority, by_votes, clusters, metric="cross-entropy").difference
     meant = np.array([bool(intended(example)) for example in rows])
     aucs = {name: auc_interval(meant, values, clusters, seed=seed) for name, values in found.items()}
     some = any(intended(example) is not None for example in rows)
     return SoftStudy(
-        system, scored[MAJORITY], scored[VOTES], paired_interval(less, clusters, seed=seed),
+        system, scored[MAJORITY], scored[VOTES], less,
         scored.get(OTHERS), aucs if both else {}, perceive(rows, seed=seed) if some else None, seed,
     )  # fmt: skip
 

@@ -82,4 +82,4 @@ def _leads(outputs: Sequence[Output], scores: Sequence[RunScores]) -> bool:
     except DeadpanError:  # runs that cannot be compared, such as those of two prompts
         return False
     own = [pair for pair in pairs if scores[0].model in (pair.first, pair.second)]
-    return len(own) == len(scores) - 1 and all(pair.different for pair in own)
+    return len(own) == len(scores) - 1 and all(pair.significant for pair in own)

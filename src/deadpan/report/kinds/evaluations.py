@@ -67,7 +67,7 @@ def _files(output: Output, found: Mapping[str, Any]) -> Story:
     }
     names, first = list(systems), next(iter(systems.values()))
     shown = [score for score in first if all(score in scores for scores in systems.values())]
-    main = pairs[0]["score"] if pairs else next((name for name in MAIN if name in shown), shown[0])
+    main = pairs[0]["metric"] if pairs else next((name for name in MAIN if name in shown), shown[0])
     names.sort(key=lambda name: -merit(main, systems[name][main].value))
     n = max(each["n"] for each in found["systems"].values())
     ranked = {name: found["systems"][name] for name in names}
