@@ -63,7 +63,7 @@ def test_the_board_ranks_in_each_language(folder, tmp_path):
     write_site(find_runs([folder]), tmp_path / "site", SET)
     page = (tmp_path / "site" / "index.html").read_text()
     assert page.index("By language") < page.index("English") < page.index("Korean")
-    assert "16 questions in 8 families" in page
+    assert "20 questions in 10 families" in page
     stored = json.loads((tmp_path / "site" / "data" / "scores.json").read_text())
     assert stored["ranks_by_language"]["ko"] == {"openai/both": 1, "openai/english": 2}
 
@@ -89,13 +89,13 @@ def test_the_plan_of_a_language_lists_its_items_and_how_many_answers_belong_to_t
     korean = {item.id for item in ITEMS if item.language == "ko"}
     run = find_runs([folder])[0]
     plan = in_language(run, "ko").plan
-    assert (set(plan.items), plan.set_size, plan.total) == (korean, 16, 16)
+    assert (set(plan.items), plan.set_size, plan.total) == (korean, 20, 20)
     stopped = replace(run, rows=run.rows[:-3])
-    assert in_language(stopped, "ko").plan.total == 16
+    assert in_language(stopped, "ko").plan.total == 20
     write_human_run(tmp_path / "people", SET, judged(SET)[:-1], Tally())  # one person left one item out
     [people] = find_runs([tmp_path / "people"])
     part = in_language(people, "ko")
-    assert (set(part.plan.items), part.plan.total, len(part.rows)) == (korean, 47, 47)
+    assert (set(part.plan.items), part.plan.total, len(part.rows)) == (korean, 59, 59)
 
 
 def test_a_language_that_was_not_asked_is_one_line(folder, deadpan):
@@ -103,4 +103,4 @@ def test_a_language_that_was_not_asked_is_one_line(folder, deadpan):
         score_bench(folder, language="fr")
     assert deadpan("bench", "score", folder, "--language", "fr").status == 2
     ran = deadpan("bench", "score", folder, "--language", "ko", "--json")
-    assert {each["n"] for each in ran.json["scores"]} == {16}
+    assert {each["n"] for each in ran.json["scores"]} == {20}
