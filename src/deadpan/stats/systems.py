@@ -134,9 +134,11 @@ def _compare(
         nothing = undefined(why, n, level)
         return PairedDifference(*names, metric, None, None, nothing, None, None, clusters, 0)
     first, second = (each.columns(score.block) for each in outcomes)
-    sums = first.sum(axis=0)
+    sums, of = first.sum(axis=0), None if metric == "accuracy" else score.of
+    if of is None:  # a mean of right and wrong, as logs and runs have it: an unread answer is wrong
+        first, second = score.of(first), score.of(second)
     found = paired_difference(
-        first, second, outcomes[0].clusters, names=names, metric=metric, level=level, of=score.of,
+        first, second, outcomes[0].clusters, names=names, metric=metric, level=level, of=of,
         n=count_of(score.block, sums),
     )  # fmt: skip
     if found.difference.value is None:
