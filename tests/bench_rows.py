@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from deadpan.bench.items.item import CATEGORIES
-from deadpan.bench.runs.folder import BenchRun, RunPlan
-from deadpan.bench.runs.rows import AnswerRow
+from deadpan.bench.runs.folder import AnswerRow, BenchRun, RunPlan
 
 
 def make_row(item: str, run: int, prediction: str, **changes: Any) -> AnswerRow:

@@ -13,8 +13,8 @@ from deadpan.bench.items.prompts import REASONED
 from deadpan.bench.items.sets import DEFAULT_SET
 from deadpan.bench.runs.folder import find_runs, read_run
 from deadpan.bench.runs.run import run_models
-from deadpan.bench.site.about import reach, take_part
 from deadpan.bench.site.board import make_board, named
+from deadpan.bench.site.pages import reach, take_part
 from deadpan.bench.site.write import write_site
 from deadpan.errors import DataError
 from deadpan.llm.retries import Failed

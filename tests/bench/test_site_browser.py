@@ -11,8 +11,8 @@ import pytest
 
 from bench_items import FAST, Scripted, job, says, small_set
 from chromium import ARGS, CHROMIUM
+from deadpan.bench.people import write_human_run
 from deadpan.bench.runs.folder import find_runs
-from deadpan.bench.runs.humans import write_human_run
 from deadpan.bench.runs.run import run_models
 from deadpan.bench.site.write import write_site
 from deadpan.drops import Tally

@@ -12,9 +12,9 @@ from deadpan.formats.study import Study
 from deadpan.generate.dialogue import lines_of_json
 from deadpan.generate.language import load_language
 from deadpan.generate.source import read_jsonl
-from deadpan.llm.endpoint import read_answer
+from deadpan.llm.messages import unwrap
 from deadpan.llm.retries import Failed
-from deadpan.llm.structured import unwrap
+from deadpan.llm.transport import read_answer
 from deadpan.storage import read_json
 from deadpan.validation import read_config
 

@@ -10,7 +10,7 @@ import pytest
 
 from deadpan.journal import Journal
 from deadpan.llm import Breaker, Budget, Client, LLMSettings
-from deadpan.llm.cache import Cache
+from deadpan.llm.calls import Cache
 from deadpan.llm.retries import Backoff
 from scripted_server import Script, served
 

@@ -18,7 +18,7 @@ import pytest
 from deadpan import models
 from deadpan.errors import ConfigError, MissingExtra, ModelError
 from deadpan.llm import Client, LLMSettings, acomplete, complete, embedded, embedded_server
-from deadpan.llm.cache import Cache
+from deadpan.llm.calls import Cache
 from deadpan.llm.client import close_shared
 from deadpan.llm.embedded import busy_cores, idle_cores, stop_all
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from deadpan.errors import ConfigError
 from deadpan.llm import Client, LLMSettings, Price, Reply, Usage, find_price, user
-from deadpan.llm.endpoint import Endpoint, request_body
 from deadpan.llm.retries import Backoff, Failed, asked_wait
+from deadpan.llm.transport import Endpoint, request_body
 
 
 def test_settings_from_a_table() -> None:

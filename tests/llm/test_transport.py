@@ -12,8 +12,8 @@ import pytest
 from deadpan.errors import ConfigError, ModelError
 from deadpan.journal import Journal
 from deadpan.llm import Client, LLMSettings, user
-from deadpan.llm.endpoint import Endpoint, find_endpoint, request_body
-from deadpan.llm.providers import find_url, start_advice
+from deadpan.llm.settings import find_url, start_advice
+from deadpan.llm.transport import Endpoint, find_endpoint, request_body
 from scripted_server import Script, completion, ok, send
 
 Make = Callable[..., Client]
@@ -177,7 +177,7 @@ def test_what_is_missing_is_said(keys: None, monkeypatch: pytest.MonkeyPatch) ->
 def test_what_a_provider_ignores_is_not_sent_and_said(
     make: Make, server: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from deadpan.llm import providers
+    from deadpan.llm import settings as providers
 
     quiet = providers.Provider(server.url, ignores=frozenset({"seed"}))
     monkeypatch.setitem(providers.PROVIDERS, "quiet", quiet)

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from deadpan.bench.runs.folder import find_runs
-from deadpan.bench.runs.recorded import unpack_recorded
+from deadpan.bench.runs.folder import find_runs, unpack_recorded
 from deadpan.bench.scores.score import score_run
 from deadpan.page import Page
 from deadpan.stats import Interval

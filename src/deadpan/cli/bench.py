@@ -66,7 +66,7 @@ def sets_(as_json: bool) -> None:
 @click.option("--json", is_flag=True, expose_value=False, help="No effect: a schema is always JSON.")
 def schema() -> None:
     """Print the JSON Schema of an item."""
-    from deadpan.bench.items.schema import item_schema
+    from deadpan.bench.items.item import item_schema
 
     click.echo(json.dumps(item_schema(), indent=1))
 
@@ -76,7 +76,7 @@ def schema() -> None:
 @json_option
 def validate(items: str, as_json: bool) -> int:
     """Check a SET: ids, checklists, balanced answers, pairs, duplicates. Exit 1 if anything is wrong."""
-    from deadpan.bench.items.validation import validate_set
+    from deadpan.bench.items.check import validate_set
 
     result = validate_set(items, ask=ask_passphrase)
     return show(result, as_json, failed=not result.passed)
@@ -93,7 +93,7 @@ def audit(items: str, out: Path | None, seed: int, as_json: bool) -> int:
     Classifiers that see only the options, or only the options and the remark, are cross-validated with whole
     families held out; simple rules look at length, words, cues and positions.
     """
-    from deadpan.bench.items.audit import audit_set
+    from deadpan.bench.items.check import audit_set
 
     result = audit_set(items, seed=seed, plot=out, ask=ask_passphrase)
     return show(result, as_json, failed=not result.passed)
@@ -112,7 +112,7 @@ def harden(drafts: str, as_json: bool, **options: Any) -> int:
 
     Without --model and --run, the panel is the recorded runs of a set that comes with the package.
     """
-    from deadpan.bench.hardening.harden import harden_set
+    from deadpan.bench.hardening import harden_set
 
     with live() as watch:
         result = harden_set(drafts, ask=ask_passphrase, watch=watch, **options)
@@ -127,7 +127,7 @@ def harden(drafts: str, as_json: bool, **options: Any) -> int:
 @json_option
 def seal(items: str, out: Path, kind: Any, as_json: bool) -> None:
     """Encrypt a SET with a passphrase, from a prompt or from DEADPAN_BENCH_PASSPHRASE."""
-    from deadpan.bench.items.sealed_sets import seal_set
+    from deadpan.bench.items.sets import seal_set
 
     new = partial(ask_passphrase, new=True)
     show(seal_set(items, out, visibility=kind, ask=ask_passphrase, ask_new=new), as_json)
@@ -139,7 +139,7 @@ def seal(items: str, out: Path, kind: Any, as_json: bool) -> None:
 @json_option
 def open_(sealed: Path, out: Path, as_json: bool) -> None:
     """Decrypt a sealed set to a .jsonl file; an existing file is never overwritten."""
-    from deadpan.bench.items.sealed_sets import open_sealed
+    from deadpan.bench.items.sets import open_sealed
 
     show(open_sealed(sealed, out, ask=ask_passphrase), as_json)
 
@@ -152,7 +152,7 @@ def open_(sealed: Path, out: Path, as_json: bool) -> None:
 @json_option
 def retire(sealed: Path, as_json: bool, **options: Any) -> None:
     """Publish a sealed set under a version; a reserve may become the next private set."""
-    from deadpan.bench.items.retirement import retire_set
+    from deadpan.bench.items.sets import retire_set
 
     show(retire_set(sealed, ask=ask_passphrase, **options), as_json)
 
@@ -163,7 +163,7 @@ def retire(sealed: Path, as_json: bool, **options: Any) -> None:
 @json_option
 def export(items: str, out: Path, as_json: bool) -> None:
     """Write a public SET as a task for lm-evaluation-harness and as a Hugging Face dataset."""
-    from deadpan.bench.items.export import export_set
+    from deadpan.bench.export import export_set
 
     show(export_set(items, out, ask=ask_passphrase), as_json)
 
@@ -308,7 +308,7 @@ def items(folders: tuple[Path, ...], as_json: bool) -> None:
 @json_option
 def merge(folders: tuple[Path, ...], out: Path, as_json: bool) -> int:
     """Merge RUNS of one model, earlier first: a rerun replaces only errors and cut-off answers."""
-    from deadpan.bench.runs.merge import merge_runs
+    from deadpan.bench.runs.submission import merge_runs
 
     result = merge_runs(folders, out)
     return show(result, as_json, failed=not result.complete)
@@ -320,7 +320,7 @@ def merge(folders: tuple[Path, ...], out: Path, as_json: bool) -> int:
 @json_option
 def rows(folders: tuple[Path, ...], out: Path, as_json: bool) -> None:
     """Export the rows of RUNS; for a private set, without items, letters and texts."""
-    from deadpan.bench.runs.row_export import export_rows
+    from deadpan.bench.export import export_rows
 
     show(export_rows(folders, out), as_json)
 
@@ -357,7 +357,7 @@ def check_submission_(folder: Path, items: str | None, as_json: bool) -> None:
 @json_option
 def study(items: str, out: Path, raters: int, seed: int, as_json: bool) -> None:
     """Write a SET as a quiz for the studio, so that people answer the same items."""
-    from deadpan.bench.items.quiz import write_quiz
+    from deadpan.bench.people import write_quiz
 
     show(write_quiz(items, out, raters=raters, seed=seed, ask=ask_passphrase), as_json)
 
@@ -386,6 +386,6 @@ def humans(answers: Path, items: str, out: Path, seed: int, as_json: bool) -> in
 @json_option
 def agree(answers: Path, items: str, as_json: bool, **options: Any) -> None:
     """Keep the items of a set on which people's ANSWERS agree with the key."""
-    from deadpan.bench.scores.agreement import agreed_items
+    from deadpan.bench.people import agreed_items
 
     show(agreed_items(answers, items, ask=ask_passphrase, **options), as_json)

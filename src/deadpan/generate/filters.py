@@ -26,9 +26,9 @@ from deadpan.generate.questions import in_order
 from deadpan.journal import Journal
 from deadpan.llm import LLMSettings, user
 from deadpan.llm.calls import CallRecord, call_key, find_call, now, record_call
-from deadpan.llm.endpoint import Endpoint, connect, find_endpoint
-from deadpan.llm.loop import run
+from deadpan.llm.client import run
 from deadpan.llm.retries import Backoff, Failed
+from deadpan.llm.transport import Endpoint, connect, find_endpoint
 from deadpan.near_pairs import near_pairs, shingles
 from deadpan.validation import read_config
 

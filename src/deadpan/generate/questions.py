@@ -14,7 +14,7 @@ from deadpan.generate.dialogue import dialogue_messages, lines_of_json, read_dia
 from deadpan.generate.folder import Draft, render_dialogue
 from deadpan.generate.language import Language, matches_language
 from deadpan.llm import Message, Unreadable
-from deadpan.llm.loop import submit
+from deadpan.llm.client import submit
 from deadpan.records import Turn
 from deadpan.text import fold
 

@@ -7,17 +7,14 @@ question until the answer can be read. Importing this is cheap: the SDK is impor
 
 from __future__ import annotations
 
-from deadpan.llm.asking import CALL_FAILED, Outcome, Unreadable, ask
-from deadpan.llm.budget import Budget, CostLimit
 from deadpan.llm.calls import CallRecord, read_calls
-from deadpan.llm.client import Client, acomplete, complete
+from deadpan.llm.client import CALL_FAILED, Client, Outcome, Unreadable, acomplete, ask, complete
+from deadpan.llm.costs import Budget, CostLimit, Price, find_price
 from deadpan.llm.embedded import EmbeddedServer, embedded_server
-from deadpan.llm.endpoint import Answer
 from deadpan.llm.messages import Message, Messages, Reply, StopReason, Usage, assistant, system, user
-from deadpan.llm.prices import Price, find_price
 from deadpan.llm.retries import HOPELESS, Backoff, Breaker, Denied, Failed, Unavailable, Unreachable
 from deadpan.llm.settings import DEFAULT_MODEL, EMBEDDED_PREFIX, LLMSettings, default_model
-from deadpan.llm.transport import HttpTransport, Transport
+from deadpan.llm.transport import Answer, HttpTransport, Transport
 
 __all__ = [
     "CALL_FAILED",

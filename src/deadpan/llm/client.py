@@ -10,23 +10,27 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from dataclasses import dataclass
+from concurrent.futures import Future
+from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from deadpan.errors import ConfigError, DeadpanError, ModelError
 from deadpan.journal import Journal
-from deadpan.llm.budget import Budget
-from deadpan.llm.cache import Cache, cache_key
-from deadpan.llm.calls import CallRecord, call_key, find_call, now, record_call
-from deadpan.llm.endpoint import Answer
-from deadpan.llm.loop import background, run, submit
-from deadpan.llm.messages import Message, Messages, Reply, StopReason, conversation
-from deadpan.llm.prices import Price, find_price
-from deadpan.llm.retries import NOTHING, Backoff, Breaker, Failed, Silent
+from deadpan.llm.calls import Cache, CallRecord, cache_key, call_key, find_call, now, record_call
+from deadpan.llm.costs import Budget, Price, find_price
+from deadpan.llm.messages import (
+    Message,
+    Messages,
+    Reply,
+    StopReason,
+    choice_probabilities,
+    conversation,
+    unwrap,
+)
+from deadpan.llm.retries import NOTHING, Backoff, Breaker, Failed, Silent, Unavailable
 from deadpan.llm.settings import LLMSettings
-from deadpan.llm.structured import choice_probabilities, unwrap
-from deadpan.llm.transport import HttpTransport, Transport
+from deadpan.llm.transport import Answer, HttpTransport, Transport
 
 T = TypeVar("T")
 OnReply = Callable[[int, Reply], None]
@@ -361,3 +365,129 @@ def _gave_up(call: _Call, attempts: int, failed: Failed, heard: bool) -> ModelEr
         f"{model} at {server} did not answer in {tries} (last: {failed}): "
         f"check the server, or raise retries or timeout"
     )
+
+
+CALL_FAILED = "call_failed"
+"""The reason of a question that got no answer; another start of the run may get one."""
+
+
+class Unreadable(Exception):
+    """An answer that is not in the form asked for. `kind` is a word to count by."""
+
+    def __init__(self, kind: str, detail: str = "") -> None:
+        super().__init__(f"{kind}: {detail}" if detail else kind)
+        self.kind = kind
+        self.detail = detail
+
+
+@dataclass(slots=True)
+class Outcome(Generic[T]):
+    """The result of asking: a value, or the reason why there is none.
+
+    `raw` is the text of the last answer, `retried` the reasons of the tries before it, `replies` all answers.
+    """
+
+    value: T | None = None
+    reason: str = ""
+    detail: str = ""
+    raw: str = ""
+    retried: list[str] = field(default_factory=list)
+    replies: list[Reply] = field(default_factory=list)
+
+
+async def ask(
+    client: Client,
+    messages: Messages,
+    read: Callable[[Reply], T],
+    tries: int = 3,
+    *,
+    first: int = 0,
+    **options: Any,
+) -> Outcome[T]:
+    """Ask until `read` returns a value instead of raising `Unreadable`; each try is a new replicate.
+
+    Replicates are counted from `first`.
+
+    A refused or empty answer is never read; one that was cut off and cannot be read counts as `cut_off`.
+    A call that fails ends the tries with the reason `call_failed`; `Unavailable`, `CostLimit` and errors in
+    the settings are raised, because the next question would fail too. `options` go to `Client.acomplete`.
+    """
+    outcome: Outcome[T] = Outcome()
+    for replicate in range(first, first + tries):
+        if outcome.reason:
+            outcome.retried.append(outcome.reason)
+        try:
+            reply = await client.acomplete(messages, replicate, **options)
+        except Unavailable:
+            raise
+        except ModelError as bad:
+            outcome.reason, outcome.detail, outcome.raw = CALL_FAILED, str(bad), ""
+            return outcome
+        outcome.replies.append(reply)
+        outcome.raw = reply.text
+        try:
+            outcome.value, outcome.reason, outcome.detail = _read(reply, read), "", ""
+            return outcome
+        except Unreadable as bad:
+            outcome.reason, outcome.detail = bad.kind, bad.detail
+    return outcome
+
+
+def _read(reply: Reply, read: Callable[[Reply], T]) -> T:
+    """Read an answer. The reason of a refused, empty or cut-off one says so."""
+    if reply.stop_reason == "content_filter":
+        raise Unreadable("refused", reply.text[:120])
+    if not reply.text.strip():
+        raise Unreadable("empty_answer")
+    try:
+        return read(reply)
+    except Unreadable as bad:
+        if reply.stop_reason == "max_tokens":
+            raise Unreadable("cut_off", str(bad)) from None
+        raise
+
+
+_lock = threading.Lock()
+_loop: asyncio.AbstractEventLoop | None = None
+_thread: threading.Thread | None = None
+_owner = 0
+
+
+def background() -> asyncio.AbstractEventLoop:
+    """Return the loop, started on first use; a forked child does not inherit the thread and gets its own."""
+    global _loop, _thread, _owner
+    with _lock:
+        if _loop is None or _owner != os.getpid():
+            _loop, _owner = asyncio.new_event_loop(), os.getpid()
+            _thread = threading.Thread(target=_loop.run_forever, name="deadpan-llm", daemon=True)
+            _thread.start()
+            atexit.register(_stop, _loop, _thread, _owner)
+        return _loop
+
+
+def submit(work: Coroutine[Any, Any, T]) -> Future[T]:
+    """Start a coroutine on the loop and return its future."""
+    return asyncio.run_coroutine_threadsafe(work, background())
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine on the loop and return its result; an interrupt here cancels it there."""
+    loop = background()
+    if _thread is threading.current_thread():
+        work.close()
+        raise RuntimeError("a callback of a call cannot wait for another call: use the async functions")
+    future = asyncio.run_coroutine_threadsafe(work, loop)
+    try:
+        return future.result()
+    except BaseException:
+        future.cancel()
+        raise
+
+
+def _stop(loop: asyncio.AbstractEventLoop, thread: threading.Thread, owner: int) -> None:
+    if owner != os.getpid():
+        return
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join(timeout=2)
+    if not thread.is_alive():
+        loop.close()

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from deadpan import models
 from deadpan.errors import ModelError
 from deadpan.llm import EMBEDDED_PREFIX, LLMSettings, Message, default_model, embedded_server, system, user
-from deadpan.llm.endpoint import Endpoint, connect, find_endpoint, request_body
+from deadpan.llm.transport import Endpoint, connect, find_endpoint, request_body
 from deadpan.records import Example
 from deadpan.serve.settings import ServeSettings
 from deadpan.text import render_turn

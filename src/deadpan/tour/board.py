@@ -6,8 +6,7 @@ import shutil
 from collections.abc import Sequence
 
 from deadpan.bench.items.item import CHANCE
-from deadpan.bench.runs.folder import find_runs
-from deadpan.bench.runs.recorded import unpack_recorded
+from deadpan.bench.runs.folder import find_runs, unpack_recorded
 from deadpan.bench.scores.score import RunScores, score_run
 from deadpan.bench.site.write import write_leaderboard
 from deadpan.page.numbers import score

@@ -7,8 +7,7 @@ import json
 import pytest
 
 from bench_items import make_item, small_set
-from deadpan.bench.items.item import item_from, read_items, write_items
-from deadpan.bench.items.schema import item_schema
+from deadpan.bench.items.item import item_from, item_schema, read_items, write_items
 from deadpan.bench.items.sets import limited, make_set, open_set, set_hash, shipped
 from deadpan.errors import ConfigError, DataError
 from deadpan.validation import encode

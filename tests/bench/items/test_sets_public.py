@@ -6,12 +6,11 @@ from collections import Counter
 
 import pytest
 
-from deadpan.bench.items.audit import MARGIN, giveaways
+from deadpan.bench.items.check import MARGIN, giveaways, validate_set
 from deadpan.bench.items.item import CATEGORIES, CHANCE, family
 from deadpan.bench.items.probes import RULES, form_only, rule_credit
 from deadpan.bench.items.prompts import NARRATORS, render_prompt
 from deadpan.bench.items.sets import DEFAULT_SET, open_set
-from deadpan.bench.items.validation import validate_set
 from deadpan.stats import bootstrap_interval
 
 PUBLIC = open_set("public@0.2.0")

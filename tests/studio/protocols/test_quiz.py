@@ -179,7 +179,7 @@ def test_turns_after_the_remark_stand_after_it(site):
 def test_a_set_with_turns_after_the_remark_keeps_them(site, tmp_path):
     from dataclasses import replace
 
-    from deadpan.bench.items.quiz import write_quiz
+    from deadpan.bench.people import write_quiz
     from deadpan.formats.study import read_study
     from deadpan.studio.protocols import PROTOCOLS
 

@@ -7,17 +7,19 @@ on; families are never split, so the other item of a pair cannot help.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from deadpan.bench.items.forms import likenesses, option_forms
 from deadpan.bench.items.item import LETTERS, OPTIONS, family
 from deadpan.draws import draw
 from deadpan.records import Item
 from deadpan.stats.interval import FloatArray, IntArray
 from deadpan.text import sarc_tokens
+from deadpan.vectors import Vectors, cosine
 
 FOLDS = 10
 CROSSES = 2**12
@@ -208,3 +210,75 @@ RULES: dict[str, Rule] = {
     "fewest cue words": lambda item: [-count for count in cues(item)],
     **{f"always {letter}": _always(place) for place, letter in enumerate(LETTERS)},
 }
+
+
+LITTLE_WORDS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r",",
+        r"\band\b|\bor\b|\bbut\b",
+        r"\b(?:that|which|whom?|since|because|as|though)\b|때문|라서|지만",
+        r"\b(?:no|not|never|nobody|nothing|none|neither|without|cannot)\b|안 |못 |없|않|아니",
+        r"\b(?:was|were|had|did|been)\b|[았었했]다",
+        r"\b(?:he|she|they|him|her|his|them|their)\b|자기|그 ",
+        r"\b(?:an?|the)\b",
+        r"\b(?:would|could|may|might|seems?|perhaps|rather|almost|quite)\b|아마|듯|거의|조금",
+    )
+)
+"""Punctuation, conjunctions, subordination, negation, past, pronouns, articles and hedges."""
+
+
+def option_forms(items: Sequence[Item]) -> FloatArray:
+    """Return a row per option: its numbers relative to the item's mean, and their ranks among the six."""
+    rows = []
+    for item in items:
+        numbers = np.array(_numbers(item), dtype=np.float64)
+        ranks = (numbers[:, None, :] > numbers[None, :, :]).sum(axis=1) / (OPTIONS - 1)
+        rows.append(np.hstack([numbers - numbers.mean(axis=0), ranks - ranks.mean(axis=0)]))
+    forms: FloatArray = np.concatenate(rows)
+    return forms
+
+
+def _numbers(item: Item) -> list[list[float]]:
+    texts = [option.lower() for option in item.options]
+    words = [[word for word in sarc_tokens(text) if word.isalnum()] for text in texts]
+    having = Counter(word for each in words for word in set(each))
+    alike = likenesses(words)
+    found = []
+    for place, (text, own) in enumerate(zip(texts, words, strict=True)):
+        shared = [having[word] for word in set(own)]
+        found.append(
+            [
+                float(len(text)),
+                float(len(own)),
+                len(text) / max(1, len(own)),
+                *(float(sum(count == wanted for count in shared)) for wanted in (1, 2, 3)),
+                float(sum(count > 3 for count in shared)),
+                *sorted(alike[place])[-2:],
+                sum(alike[place]) / max(1, len(alike[place])),
+                *(float(len(pattern.findall(text))) for pattern in LITTLE_WORDS),
+            ]
+        )
+    return found
+
+
+def likenesses(words: Sequence[Sequence[str]]) -> list[list[float]]:
+    """Return per option its Jaccard index with every other option."""
+    sets = [set(each) for each in words]
+    return [
+        [len(own & other) / max(1, len(own | other)) for at, other in enumerate(sets) if at != place]
+        for place, own in enumerate(sets)
+    ]
+
+
+def option_similarity(item: Item, text: str) -> FloatArray:
+    """Return the cosine of `text` with each option, in the item's own order."""
+    vectors = _vectors()
+    near: FloatArray = cosine(vectors.sentences([text]), vectors.sentences(list(item.options)))[0]
+    return near
+
+
+@cache
+def _vectors() -> Vectors:
+    """Load the vectors once per process; `deadpan models pull wordllama-256` downloads them."""
+    return Vectors.embedded()

@@ -109,7 +109,7 @@ def _longest(posed: PosedItem, seed: int) -> int:
 
 def _similar(posed: PosedItem, seed: int) -> int:
     """Choose the option most similar to the context and the utterance, by the embedded vectors."""
-    from deadpan.bench.items.similarity import option_similarity
+    from deadpan.bench.items.probes import option_similarity
 
     item = posed.item
     before = " ".join(

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 
 from deadpan.bench.items.item import LETTERS
 from deadpan.bench.runs import phrases
-from deadpan.llm.structured import unwrap
+from deadpan.llm.messages import unwrap
 
 FIELDS = ("answer", "finalanswer", "choice", "option", "letter", "정답", "답", "최종답", "최종정답", "답변")
 """Names of the field of a JSON object that holds the answer, without spaces and underscores."""

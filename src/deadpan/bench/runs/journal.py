@@ -14,12 +14,12 @@ from typing import Any
 
 from deadpan.bench.items.item import LETTERS, family
 from deadpan.bench.runs.answers import kept_form, place_of, read_letter
-from deadpan.bench.runs.rows import AnswerRow, letters
+from deadpan.bench.runs.folder import AnswerRow, letters
 from deadpan.errors import DataError
 from deadpan.journal import Journal
 from deadpan.llm import CallRecord, Usage
 from deadpan.llm import read_calls as read_records
-from deadpan.llm.endpoint import LIMIT
+from deadpan.llm.transport import LIMIT
 from deadpan.records import Item
 
 Key = tuple[str, int]

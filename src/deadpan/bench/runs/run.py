@@ -12,7 +12,7 @@ from typing import Self
 
 from deadpan.bench.items.prompts import REASONED
 from deadpan.bench.runs.answerers import Answerer, ItemTransport, connect
-from deadpan.bench.runs.folder import JOURNAL, RunPlan, begin, check_resumable, finish, slug
+from deadpan.bench.runs.folder import JOURNAL, AnswerRow, RunPlan, begin, check_resumable, finish, slug
 from deadpan.bench.runs.journal import (
     BenchCall,
     Key,
@@ -23,7 +23,6 @@ from deadpan.bench.runs.journal import (
     next_limit,
     read_calls,
 )
-from deadpan.bench.runs.rows import AnswerRow
 from deadpan.bench.runs.settings import PosedItem, RunSettings, is_local
 from deadpan.errors import ConfigError, DataError, DeadpanError, ModelError
 from deadpan.journal import Journal
@@ -36,7 +35,7 @@ from deadpan.llm import (
     Transport,
     Unavailable,
 )
-from deadpan.llm.loop import run as run_in_background
+from deadpan.llm.client import run as run_in_background
 from deadpan.locks import lock_folder
 from deadpan.page.table import Cell, Table
 from deadpan.progress import Progress

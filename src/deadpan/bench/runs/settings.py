@@ -13,9 +13,8 @@ from deadpan.bench.items.prompts import REASONED, ZERO_SHOT, options_order, rend
 from deadpan.bench.items.sets import ItemSet, limited
 from deadpan.bench.runs.folder import RunPlan
 from deadpan.llm import EMBEDDED_PREFIX, LLMSettings, Price, find_price
-from deadpan.llm.providers import is_hosted
-from deadpan.llm.settings import KEY_ENV
-from deadpan.llm.structured import explained
+from deadpan.llm.messages import explained
+from deadpan.llm.settings import KEY_ENV, is_hosted
 from deadpan.records import Item
 
 BASELINE_PREFIX = "baseline/"

@@ -8,12 +8,10 @@ from pathlib import Path
 
 from deadpan.arguments import check_list, check_path, check_text
 from deadpan.bench.items.sets import AskPassphrase, ItemSet, open_set
+from deadpan.bench.people import PeopleFacts, people_facts, read_answers, write_human_run
 from deadpan.bench.runs.folder import find_runs, read_run
-from deadpan.bench.runs.humans import read_answers, write_human_run
 from deadpan.bench.scores.comparison import check_same, names_of
-from deadpan.bench.scores.languages import LANGUAGES, in_language
-from deadpan.bench.scores.people import PeopleFacts, people_facts
-from deadpan.bench.scores.score import RunScores, score_run
+from deadpan.bench.scores.score import LANGUAGES, RunScores, in_language, score_run
 from deadpan.drops import Tally
 from deadpan.page.summary import Summary
 from deadpan.page.table import Cell, Table

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any
 
@@ -16,9 +16,9 @@ import numpy as np
 
 from deadpan.bench.items.item import CATEGORIES, CHANCE
 from deadpan.bench.runs.answers import kept_form
-from deadpan.bench.runs.folder import BenchRun
-from deadpan.bench.runs.rows import AnswerRow
+from deadpan.bench.runs.folder import AnswerRow, BenchRun
 from deadpan.errors import DataError
+from deadpan.registry import unknown
 from deadpan.stats import Interval, wilson
 from deadpan.stats.bootstrap import kinds_of_clusters, totals_interval
 from deadpan.stats.clusters import cluster_codes
@@ -258,3 +258,23 @@ def pair_accuracy(rows: Sequence[AnswerRow], seed: int = 0) -> Interval:
             shares[name].append(float(all(members.values())))
     values = [sum(each) / len(each) for each in shares.values()]
     return mean_interval(values, list(shares), seed)
+
+
+LANGUAGES = {"en": "English", "ko": "Korean"}
+
+
+def languages_of(runs: Sequence[BenchRun]) -> list[str]:
+    """Return the languages of the items that were asked."""
+    return sorted({row.language for run in runs for row in run.rows})
+
+
+def in_language(run: BenchRun, language: str) -> BenchRun:
+    """Return the part of a run that asked items of one language; it is whole if the run is."""
+    kept = tuple(row for row in run.rows if row.language == language)
+    if not kept:
+        raise DataError(f"{run.path}: {unknown('language', language, languages_of([run]))}")
+    others = {row.item for row in run.rows if row.language != language}
+    items = tuple(item for item in run.plan.items if item not in others)
+    size = len(items) + run.plan.set_size - len(run.plan.items)
+    expected = None if run.plan.expected is None else len(kept)
+    return replace(run, plan=replace(run.plan, items=items, set_size=size, expected=expected), rows=kept)

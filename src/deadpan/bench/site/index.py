@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from deadpan.bench.scores.difficulty import ItemFacts
-from deadpan.bench.site.about import about, families, reach, take_part
-from deadpan.bench.site.board import Board, BoardEntry
+from deadpan.bench.scores.score import LANGUAGES
+from deadpan.bench.site.board import Board, BoardEntry, PartEntry, named
 from deadpan.bench.site.cells import cell, score_cell, small
-from deadpan.bench.site.document import document
 from deadpan.bench.site.drawings import bar, cost_scatter, multiples, token_scatter
-from deadpan.bench.site.language_tables import language_tables
-from deadpan.bench.site.part_table import part_table
+from deadpan.bench.site.pages import about, document, families, reach, take_part
 from deadpan.page.markup import escape
 from deadpan.page.numbers import PValue
 from deadpan.records import Item
@@ -115,7 +113,7 @@ def _explained(board: Board) -> str:
     )
 
 
-COLUMNS = (
+_BOARD_COLUMNS = (
     ("rank", "#", "ascending", False),
     ("who", "Model", "ascending", False),
     ("avg", "Right", "descending", True),
@@ -131,7 +129,7 @@ COLUMNS = (
 
 def _table(board: Board) -> str:
     head = []
-    for name, words, first, number in COLUMNS:
+    for name, words, first, number in _BOARD_COLUMNS:
         kinds = " ".join(kind for kind in (name if name == "rank" else "", "n" if number else "") if kind)
         shown = f'<button type="button">{words}</button>' if first else f"<span>{words}</span>"
         sort = ' aria-sort="descending"' if name == "avg" else ""
@@ -300,3 +298,82 @@ def _one_in(share: float) -> str:
 def _downloads(downloads: Sequence[tuple[str, str]]) -> str:
     lines = "".join(f'<li><a href="{escape(href)}">{escape(words)}</a></li>' for href, words in downloads)
     return f"<h2>Download</h2><ul>{lines}</ul>"
+
+
+_LANGUAGE_COLUMNS = (("#", "rank"), ("Model", ""), ("Right", "n"), ("Majority", "n"), ("Both of a pair", "n"))
+
+
+def language_tables(board: Board) -> str:
+    """Return a table per language; nothing for a set in one language."""
+    if not board.languages:
+        return ""
+    tables = [_language_table(name, part) for name, part in board.languages]
+    return (
+        '<h2 id="languages">By language</h2>\n<p>Ranks and intervals on the items of one language alone; '
+        f"with fewer items, fewer differences are significant.</p>\n{chr(10).join(tables)}"
+    )
+
+
+def _language_table(language: str, board: Board) -> str:
+    name = LANGUAGES.get(language, language)
+    head = "".join(
+        f'<th scope="col" class="{kind}"><span>{words}</span></th>' for words, kind in _LANGUAGE_COLUMNS
+    )
+    rows = "\n".join(_language_row(entry) for entry in board.entries)
+    first = board.entries[0].scores
+    size = f"{first.n} questions in {first.families} families"
+    label = f"language-{escape(language)}"
+    return (
+        f'<h3 id="{label}">{escape(name)} <small>{size}</small></h3>'
+        f'<div class="table" role="region" aria-labelledby="{label}" tabindex="0"><table class="board">'
+        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>"
+    )
+
+
+def _language_row(entry: BoardEntry) -> str:
+    scores = entry.scores
+    rank = f"{entry.rank}{'=' if entry.tied else ''}" if entry.rank else "–"
+    kind = "" if entry.kind == "model" else ' class="aside"'
+    return (
+        f"<tr{kind}>{cell('rank', rank, entry.rank or None)}"
+        f'<th scope="row" class="who"><b>{escape(entry.name)}</b></th>'
+        f"{score_cell(scores.avg, chance=scores.chance)}"
+        f"{score_cell(scores.maj)}{score_cell(scores.pairs)}</tr>"
+    )
+
+
+_PART_COLUMNS = (
+    ("Model", ""),
+    ("Items", "n"),
+    ("Right", "n"),
+    ("Without reasoning", "n"),
+    ("Difference", "n"),
+)
+
+
+def part_table(board: Board) -> str:
+    """Return the table; nothing without such runs."""
+    if not board.parts:
+        return ""
+    head = "".join(
+        f'<th scope="col" class="{kind}"><span>{words}</span></th>' for words, kind in _PART_COLUMNS
+    )
+    rows = "\n".join(map(_part_row, board.parts))
+    return (
+        '<h3 id="parts">Runs on part of the set</h3>\n<p>These runs are not on the leaderboard. Beside each '
+        "is the same model without reasoning on the same items; the difference is paired by item.</p>\n"
+        '<div class="table" role="region" aria-labelledby="parts" tabindex="0"><table class="board">'
+        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>"
+    )
+
+
+def _part_row(entry: PartEntry) -> str:
+    scores, gap = entry.scores, entry.gap
+    direct = score_cell(entry.direct) if entry.direct else cell("n", "–", None)
+    verdict = "" if gap is None else f"{'' if gap.significant else 'not '}significant"
+    difference = cell("n", "–", None) if gap is None else score_cell(gap.difference, verdict)
+    return (
+        f'<tr><th scope="row" class="who"><b>{escape(named(scores.model)[0])}</b></th>'
+        f"{cell('n', f'{scores.n} of {entry.set_size}', scores.n)}"
+        f"{score_cell(scores.avg, chance=scores.chance)}{direct}{difference}</tr>"
+    )

@@ -6,16 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from deadpan.bench.export import write_rows
 from deadpan.bench.items.item import family, write_items
 from deadpan.bench.items.sets import AskPassphrase, ItemSet, open_set, shipped
 from deadpan.bench.runs.folder import BenchRun, find_runs
-from deadpan.bench.runs.row_export import write_rows
 from deadpan.bench.scores.difficulty import ItemFacts, item_facts
 from deadpan.bench.scores.score import item_answers
-from deadpan.bench.site.about import tried_items, try_page
 from deadpan.bench.site.board import Board, make_board
 from deadpan.bench.site.index import index_page
-from deadpan.bench.site.item_pages import answers_by_item, item_page, items_index
+from deadpan.bench.site.pages import answers_by_item, item_page, items_index, tried_items, try_page
 from deadpan.errors import DataError
 from deadpan.page.summary import Summary
 from deadpan.results import Result

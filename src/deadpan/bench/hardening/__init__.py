@@ -1,1 +1,0 @@
-"""Hardening of drafts: which items are kept, by what validation, the audit, a panel and people show."""
