@@ -8,6 +8,7 @@ import inspect
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,10 @@ import numpy as np
 import pytest
 
 import deadpan
-from deadpan import Client, Detector, Example, Judgment, LLMSettings, Prediction, Turn
+from deadpan import Detector, Example, Judgment, LLMSettings, Prediction, Turn
 from deadpan.corpus.synthesize import synthesize_dumps
 from deadpan.errors import DeadpanError
+from deadpan.llm import Client
 from deadpan.results import Result
 from dialogue_server import DialogueServer
 from scripted_server import served
@@ -94,11 +96,11 @@ def client(folder: Path) -> Any:
 
 def score_bench(folder: Path) -> Any:
     run_bench(folder)
-    return deadpan.score_bench(folder / "runs")
+    return deadpan.bench.score(folder / "runs")
 
 
 def run_bench(folder: Path) -> Any:
-    return deadpan.run_bench("baseline/random", runs=1, limit=4, out=folder / "runs")
+    return deadpan.bench.run("baseline/random", runs=1, limit=4, out=folder / "runs")
 
 
 MANY = [
@@ -116,42 +118,48 @@ MANY = [
 def compare_logs(folder: Path) -> Any:
     rows = "".join(f"{i},{s},{int(i % 3 == 0 or s == 'a')}\n" for i in range(40) for s in "ab")
     (folder / "scores.csv").write_text(f"item,system,score\n{rows}", encoding="utf-8")
-    return deadpan.compare_logs([folder / "scores.csv"])
+    return deadpan.logs.comparison.compare_logs([folder / "scores.csv"])
 
 
 def clean_dataset(folder: Path) -> Any:
     deadpan.write_records(folder / "many.jsonl", MANY, Example)
-    return deadpan.clean_dataset(folder / "many.jsonl", folder / "clean")
+    return deadpan.datasets.cleaning.clean_dataset(folder / "many.jsonl", folder / "clean")
 
 
 CALLS: dict[str, Callable[[Path], Any]] = {
-    "audit_corpora": lambda folder: deadpan.audit_corpora({"many": MANY[:80]}),
-    "audit_sources": lambda folder: deadpan.audit_sources([table(folder)]),
-    "clean_dataset": clean_dataset,
-    "clean_examples": lambda folder: deadpan.clean_examples(MANY),
-    "compare_logs": compare_logs,
-    "informative_order": lambda folder: deadpan.informative_order(["a", "b"], ["x", "y"], [0.1, 0.5]),
-    "mirage": lambda folder: deadpan.mirage({"a": MANY[:80]}, {"b": MANY[80:160]}, system="bow"),
-    "organic_set": lambda folder: deadpan.organic_set(MANY, pairs=4),
-    "perceive": lambda folder: deadpan.perceive(MANY),
-    "replay_labelling": lambda folder: deadpan.replay_labelling(MANY, labels=150, repeats=2),
-    "run_organic": lambda folder: deadpan.run_organic(MANY, "baseline/random", pairs=4, out=folder / "o"),
-    "soft_scores": lambda folder: deadpan.soft_scores([0.2, 0.8, 0.6], [0.3, 0.7, 0.5]),
-    "study_votes": lambda folder: deadpan.study_votes(MANY[:60], "bow", k=2),
-    "ablate": lambda folder: deadpan.ablate(EXAMPLES, "bow", turns=[0, 1], k=2),
-    "compare_systems": lambda folder: (
-        deadpan.compare_systems(EXAMPLES, {"one": PREDICTIONS, "other": PREDICTIONS}),
-        deadpan.compare_systems(EXAMPLES, ["majority", Detector("bow")], k=2),
+    "audit": lambda folder: deadpan.audit({"many": MANY[:80]}),
+    "datasets.audit.audit_sources": lambda folder: deadpan.datasets.audit.audit_sources([table(folder)]),
+    "datasets.cleaning.clean_dataset": clean_dataset,
+    "clean": lambda folder: deadpan.clean(MANY),
+    "logs.comparison.compare_logs": compare_logs,
+    "ordering.informative_order": lambda folder: deadpan.ordering.informative_order(
+        ["a", "b"], ["x", "y"], [0.1, 0.5]
+    ),
+    "detect.mirage": lambda folder: deadpan.detect.mirage(
+        {"a": MANY[:80]}, {"b": MANY[80:160]}, system="bow"
+    ),
+    "bench.organic_set": lambda folder: deadpan.bench.organic_set(MANY, pairs=4),
+    "ratings.votes.perceive": lambda folder: deadpan.ratings.votes.perceive(MANY),
+    "detect.replay_labelling": lambda folder: deadpan.detect.replay_labelling(MANY, labels=150, repeats=2),
+    "bench.run_organic": lambda folder: deadpan.bench.run_organic(
+        MANY, "baseline/random", pairs=4, out=folder / "o"
+    ),
+    "stats.soft.soft_scores": lambda folder: deadpan.stats.soft.soft_scores([0.2, 0.8, 0.6], [0.3, 0.7, 0.5]),
+    "detect.study_votes": lambda folder: deadpan.detect.study_votes(MANY[:60], "bow", k=2),
+    "detect.ablate": lambda folder: deadpan.detect.ablate(EXAMPLES, "bow", turns=[0, 1], k=2),
+    "compare": lambda folder: (
+        deadpan.compare(EXAMPLES, {"one": PREDICTIONS, "other": PREDICTIONS}),
+        deadpan.compare(EXAMPLES, ["majority", Detector("bow")], k=2),
     ),
     "evaluate": lambda folder: deadpan.evaluate(Detector("bow").fit(EXAMPLES), OTHERS),
-    "run_bench": run_bench,
-    "score_bench": score_bench,
-    "transfer": lambda folder: deadpan.transfer({"a": EXAMPLES, "b": OTHERS}, "bow", k=2),
-    "Client": client,
+    "bench.run": run_bench,
+    "bench.score": score_bench,
+    "detect.transfer": lambda folder: deadpan.detect.transfer({"a": EXAMPLES, "b": OTHERS}, "bow", k=2),
+    "llm.Client": client,
     "Detector": lambda folder: Detector("bow").fit(EXAMPLES).predict(["Oh great, rain."]),
     "agreement": lambda folder: deadpan.agreement({"ann": ["yes", "no"], "bob": ["yes", "yes"]}),
     "build_corpus": build_corpus,
-    "compare_predictions": lambda folder: deadpan.compare_predictions(
+    "stats.compare_predictions": lambda folder: deadpan.stats.compare_predictions(
         EXAMPLES, {"one": PREDICTIONS, "other": PREDICTIONS}
     ),
     "complete": complete,
@@ -159,20 +167,27 @@ CALLS: dict[str, Callable[[Path], Any]] = {
     "find_leaks": lambda folder: deadpan.find_leaks({"train": EXAMPLES, "test": OTHERS}),
     "folds": lambda folder: deadpan.folds(EXAMPLES, k=3),
     "generate_dialogues": generate_dialogues,
-    "open_dataset": lambda folder: list(deadpan.open_dataset("starter-en")),
+    "datasets.open_dataset": lambda folder: list(deadpan.datasets.open_dataset("starter-en")),
     "read_dataset": lambda folder: deadpan.read_dataset(table(folder), text="tweet", label="sarcastic"),
     "read_records": read_records,
-    "score_predictions": lambda folder: deadpan.score_predictions(EXAMPLES, PREDICTIONS),
+    "score": lambda folder: deadpan.score(EXAMPLES, PREDICTIONS),
     "split": lambda folder: deadpan.split(EXAMPLES, {"train": 0.5, "test": 0.5}),
     "write_records": lambda folder: deadpan.write_records(folder / "x.jsonl", PREDICTIONS, Prediction),
 }
-RECORDS = {"DeadpanError", "Example", "Item", "Judgment", "LLMSettings", "Label", "Prediction", "Predictor",
-           "Ratings", "Turn"}  # fmt: skip
-FUNCTIONS = sorted(set(deadpan.__all__) - RECORDS)
+RECORDS = {"DeadpanError", "Example", "Judgment", "LLMSettings", "Label", "Prediction", "Ratings", "Turn"}
+FUNCTIONS = sorted(set(CALLS) | (set(deadpan.__all__) - RECORDS))
+NAMES = sorted({*deadpan.__all__, *CALLS})
+
+
+def public(name: str) -> Any:
+    """Return what `deadpan.NAME` is; the modules of a stage are found too, as after `import deadpan.stage`."""
+    module, _, last = name.rpartition(".")
+    return getattr(import_module(f"deadpan.{module}".rstrip(".")), last)
 
 
 def test_every_function_of_the_api_is_called_here() -> None:
-    assert set(CALLS) == set(FUNCTIONS)
+    assert set(deadpan.__all__) - RECORDS <= set(CALLS)
+    assert len(deadpan.__all__) <= 25
     assert sorted(deadpan.__all__) == sorted(set(dir(deadpan)) - {"__version__"})
 
 
@@ -181,20 +196,20 @@ def test_a_name_that_is_not_there_names_the_nearest() -> None:
         deadpan.read_datasets  # noqa: B018
 
 
-@pytest.mark.parametrize("name", deadpan.__all__)
+@pytest.mark.parametrize("name", NAMES)
 def test_every_name_is_documented(name: str) -> None:
-    document = inspect.getdoc(getattr(deadpan, name)) or ""
+    document = inspect.getdoc(public(name)) or ""
     assert len(document) > 30 and document[0].isupper()
     assert document.split()[0] not in {"What", "Which", "Whether", "How"}
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_function_explains_its_arguments(name: str) -> None:
-    function = getattr(deadpan, name)
+    function = public(name)
     document = inspect.getdoc(function) or ""
     parameters = [word for word in inspect.signature(function).parameters if word != "self"]
     named = [word for word in parameters if f"`{word}`" in document or f"{word} :" in document]
-    assert named or ">>>" in document or f"{name}(" in document
+    assert named or ">>>" in document or f"{name.rpartition('.')[2]}(" in document
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -212,7 +227,7 @@ def test_every_function_works_inside_a_running_event_loop(name: str, folder: Pat
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize("junk", [42, None, "no such thing", [1, 2]], ids=repr)
 def test_a_wrong_first_argument_is_a_deadpan_error(name: str, junk: object, folder: Path) -> None:
-    function = getattr(deadpan, name)
+    function = public(name)
     first = next(iter(inspect.signature(function).parameters.values()))
     if junk is None and first.default is None:
         return  # the default
@@ -223,11 +238,11 @@ def test_a_wrong_first_argument_is_a_deadpan_error(name: str, junk: object, fold
     ]
     rest: list[Any] = {
         "build_corpus": [folder / "corpus"],
-        "compare_predictions": [{"a": PREDICTIONS, "b": PREDICTIONS}],
-        "compare_systems": [["bow"]],
+        "stats.compare_predictions": [{"a": PREDICTIONS, "b": PREDICTIONS}],
+        "compare": [["bow"]],
         "evaluate": [EXAMPLES],
         "read_records": [Prediction],
-        "score_predictions": [PREDICTIONS],
+        "score": [PREDICTIONS],
         "write_records": [PREDICTIONS, Prediction],
     }.get(name, [None] * (len(needed) - 1))
     with pytest.raises(DeadpanError) as caught:
@@ -238,15 +253,21 @@ def test_a_wrong_first_argument_is_a_deadpan_error(name: str, junk: object, fold
 
 ARRAY = np.array(["a", "b"])
 WRONG: dict[str, list[dict[str, Any]]] = {
-    "ablate": [{"turns": 3}, {"settings": "x"}, {"progress": "x"}, {"k": 10**30}],
-    "audit_corpora": [{"rows": None}, {"progress": 1}],
-    "audit_sources": [{"reading": 3}, {"reading": ARRAY}, {"out": 3}, {"out": ARRAY}, {"rows": None}],
+    "detect.ablate": [{"turns": 3}, {"settings": "x"}, {"progress": "x"}, {"k": 10**30}],
+    "audit": [{"rows": None}, {"progress": 1}],
+    "datasets.audit.audit_sources": [
+        {"reading": 3},
+        {"reading": ARRAY},
+        {"out": 3},
+        {"out": ARRAY},
+        {"rows": None},
+    ],
     "build_corpus": [{"settings": 3}, {"settings": ""}, {"settings": "a\0b"}],
-    "clean_examples": [{"also": None}, {"threshold": "x"}, {"threshold": 10**30}],
-    "clean_dataset": [{"sizes": None}, {"reading": 3}, {"also": 3}, {"out": "a\0b"}],
-    "Client": [{"journal": 3}],
-    "compare_logs": [{"metric": 3}, {"cluster": 3}],
-    "compare_systems": [
+    "clean": [{"also": None}, {"threshold": "x"}, {"threshold": 10**30}],
+    "datasets.cleaning.clean_dataset": [{"sizes": None}, {"reading": 3}, {"also": 3}, {"out": "a\0b"}],
+    "llm.Client": [{"journal": 3}],
+    "logs.comparison.compare_logs": [{"metric": 3}, {"cluster": 3}],
+    "compare": [
         {"seeds": 3},
         {"also": ["x"]},
         {"also": None},
@@ -257,12 +278,12 @@ WRONG: dict[str, list[dict[str, Any]]] = {
     "evaluate": [{"prevalence": "x"}, {"prevalence": 2}, {"progress": 3}],
     "folds": [{"k": 10**30}],
     "generate_dialogues": [{"n": "x"}, {"model_settings": 3}, {"out": "a\0b"}],
-    "informative_order": [{"first": "x"}],
-    "mirage": [{"at_most": None}, {"settings": 3}],
-    "run_bench": [{"runs": None}, {"out": None}, {"out": "a\0b"}],
-    "soft_scores": [{"groups": 3}, {"groups": ["a"]}, {"resamples": None}, {"resamples": 10**12}],
-    "study_votes": [{"k": None}, {"progress": "x"}],
-    "transfer": [{"at_most": 3.5}, {"settings": 3}, {"progress": 3}],
+    "ordering.informative_order": [{"first": "x"}],
+    "detect.mirage": [{"at_most": None}, {"settings": 3}],
+    "bench.run": [{"runs": None}, {"out": None}, {"out": "a\0b"}],
+    "stats.soft.soft_scores": [{"groups": 3}, {"groups": ["a"]}, {"resamples": None}, {"resamples": 10**12}],
+    "detect.study_votes": [{"k": None}, {"progress": "x"}],
+    "detect.transfer": [{"at_most": 3.5}, {"settings": 3}, {"progress": 3}],
 }
 
 
@@ -271,32 +292,32 @@ WRONG: dict[str, list[dict[str, Any]]] = {
 )
 def test_any_wrong_argument_is_a_deadpan_error(name: str, wrong: dict[str, Any], folder: Path) -> None:
     given: dict[str, Any] = {
-        "ablate": {"examples": EXAMPLES, "system": "bow", "k": 2},
-        "audit_corpora": {"corpora": {"a": EXAMPLES}},
-        "audit_sources": {"sources": [table(folder)]},
+        "detect.ablate": {"examples": EXAMPLES, "system": "bow", "k": 2},
+        "audit": {"corpora": {"a": EXAMPLES}},
+        "datasets.audit.audit_sources": {"sources": [table(folder)]},
         "build_corpus": {"dumps": "dumps", "out": "corpus"},
-        "clean_examples": {"examples": EXAMPLES},
-        "clean_dataset": {"source": table(folder), "out": "clean"},
-        "compare_logs": {"paths": [table(folder)]},
-        "compare_systems": {"examples": EXAMPLES, "systems": ["majority"], "k": 2},
+        "clean": {"examples": EXAMPLES},
+        "datasets.cleaning.clean_dataset": {"source": table(folder), "out": "clean"},
+        "logs.comparison.compare_logs": {"paths": [table(folder)]},
+        "compare": {"examples": EXAMPLES, "systems": ["majority"], "k": 2},
         "evaluate": {"detector": Detector("majority").fit(EXAMPLES), "examples": OTHERS},
         "folds": {"examples": EXAMPLES},
         "generate_dialogues": {"model": "m", "base_url": "http://127.0.0.1:9/v1"},
-        "informative_order": {"ids": ["a", "b"], "texts": ["x", "y"], "scores": [0.1, 0.5]},
-        "mirage": {"generated": {"a": EXAMPLES}, "organic": {"b": OTHERS}},
-        "run_bench": {"models": "baseline/random", "limit": 2},
-        "soft_scores": {"shares": [0.1, 0.9], "predicted": [0.2, 0.8]},
-        "study_votes": {"examples": MANY[:20]},
-        "transfer": {"corpora": {"a": EXAMPLES, "b": OTHERS}, "system": "majority", "k": 2},
+        "ordering.informative_order": {"ids": ["a", "b"], "texts": ["x", "y"], "scores": [0.1, 0.5]},
+        "detect.mirage": {"generated": {"a": EXAMPLES}, "organic": {"b": OTHERS}},
+        "bench.run": {"models": "baseline/random", "limit": 2},
+        "stats.soft.soft_scores": {"shares": [0.1, 0.9], "predicted": [0.2, 0.8]},
+        "detect.study_votes": {"examples": MANY[:20]},
+        "detect.transfer": {"corpora": {"a": EXAMPLES, "b": OTHERS}, "system": "majority", "k": 2},
     }.get(name, {})
     with pytest.raises(DeadpanError) as caught:
-        getattr(deadpan, name)(**{**given, **wrong})
+        public(name)(**{**given, **wrong})
     assert len(str(caught.value)) > 20
 
 
 def test_records_are_short_to_look_at() -> None:
     assert repr(Judgment("i", "a", "q", "yes", 1.0, "")).startswith("Judgment(item_id='i'")
-    for result in (CALLS[name](Path()) for name in ("agreement", "compare_predictions", "score_predictions")):
+    for result in (CALLS[name](Path()) for name in ("agreement", "stats.compare_predictions", "score")):
         assert len(repr(result)) < 100 and "<table>" in result._repr_html_() and str(result)
 
 
@@ -309,8 +330,8 @@ def test_importing_the_package_is_cheap_and_help_reads_well() -> None:
     assert "read_dataset(source" in shown and "mine.csv" in shown
 
 
-@pytest.mark.parametrize("name", deadpan.__all__)
+@pytest.mark.parametrize("name", NAMES)
 def test_the_examples_in_the_documentation_are_right(name: str) -> None:
     runner = doctest.DocTestRunner(verbose=False)
-    for case in doctest.DocTestFinder(recurse=False).find(getattr(deadpan, name), name):
+    for case in doctest.DocTestFinder(recurse=False).find(public(name), name):
         assert runner.run(case).failed == 0, f"the example in the docstring of {name} is wrong"

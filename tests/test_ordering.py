@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deadpan import informative_order
 from deadpan.errors import DeadpanError
+from deadpan.ordering import informative_order
 
 
 def made(n: int = 500, seed: int = 0):

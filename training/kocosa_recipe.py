@@ -18,7 +18,7 @@ from typing import Any
 
 import click
 
-from deadpan import Detector, Example, Prediction, folds, read_dataset, score_predictions
+from deadpan import Detector, Example, Prediction, folds, read_dataset, score
 
 SIZES = {"base": "klue/roberta-base", "large": "klue/roberta-large"}
 SETTINGS: dict[str, Any] = {
@@ -88,7 +88,7 @@ def main(
     name = encoder or SIZES[size]
     for seed in range(seeds):
         tested, predictions = run(examples, name, seed, epochs=epochs, learning_rate=learning_rate)
-        table = score_predictions(tested, predictions).scores
+        table = score(tested, predictions).scores
         scores = "  ".join(f"{score} {table[score].value:.3f}" for score in SCORES if score in table)
         click.echo(f"{name}  seed {seed}  {len(tested)} dialogues tested  {scores}")
 

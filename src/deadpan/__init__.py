@@ -1,7 +1,8 @@
 """deadpan: build, label, detect and benchmark sarcasm, in one package.
 
 The names listed in `__all__` are the stable API; docs/python.md shows how to use them. They are imported
-on first use, so `import deadpan` is fast.
+on first use, so `import deadpan` is fast. What they do not cover is in its stage: `deadpan.bench.run`,
+`deadpan.detect.transfer`, `deadpan.stats.compare_predictions`.
 """
 
 from __future__ import annotations
@@ -12,149 +13,99 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.3.0"
 
 _NAMES = {
-    "Client": "llm",
     "DeadpanError": "errors",
     "Detector": "detect.detector",
     "Example": "records",
-    "Item": "records",
     "Judgment": "records",
     "LLMSettings": "llm",
     "Label": "records",
     "Prediction": "records",
-    "Predictor": "records",
     "Ratings": "ratings",
     "Turn": "records",
-    "ablate": "detect.studies.ablation",
     "agreement": "ratings",
-    "audit_corpora": "datasets.audit",
-    "audit_sources": "datasets.audit",
+    "audit": "datasets.audit:audit_corpora",
     "build_corpus": "corpus.build",
-    "clean_dataset": "datasets.cleaning",
-    "clean_examples": "datasets.cleaning",
-    "compare_logs": "logs.comparison",
-    "compare_predictions": "stats",
-    "compare_systems": "detect.studies.comparison",
+    "clean": "datasets.cleaning:clean_examples",
+    "compare": "detect.studies.comparison:compare_systems",
     "complete": "llm",
     "describe": "datasets.description",
     "evaluate": "detect.studies.evaluation",
     "find_leaks": "datasets.leaks",
     "folds": "splits",
     "generate_dialogues": "generate.generation",
-    "informative_order": "ordering",
-    "mirage": "detect.studies.origin",
-    "open_dataset": "datasets",
-    "organic_set": "bench.organic",
-    "perceive": "ratings.votes",
     "read_dataset": "datasets",
     "read_records": "storage",
-    "replay_labelling": "detect.studies.active_learning",
-    "run_bench": "bench.api",
-    "run_organic": "bench.organic",
-    "score_bench": "bench.scores.report",
-    "score_predictions": "stats",
-    "soft_scores": "stats.soft",
+    "score": "stats:score_predictions",
     "split": "splits",
-    "study_votes": "detect.studies.soft_labels",
-    "transfer": "detect.studies.transfer",
     "write_records": "storage",
 }
+"""The module of each name, and its name there if that differs."""
+_STAGES = ("bench", "corpus", "datasets", "detect", "generate", "llm", "logs", "ratings", "records", "stats")
 __all__ = [
-    "Client",
     "DeadpanError",
     "Detector",
     "Example",
-    "Item",
     "Judgment",
     "LLMSettings",
     "Label",
     "Prediction",
-    "Predictor",
     "Ratings",
     "Turn",
-    "ablate",
     "agreement",
-    "audit_corpora",
-    "audit_sources",
+    "audit",
     "build_corpus",
-    "clean_dataset",
-    "clean_examples",
-    "compare_logs",
-    "compare_predictions",
-    "compare_systems",
+    "clean",
+    "compare",
     "complete",
     "describe",
     "evaluate",
     "find_leaks",
     "folds",
     "generate_dialogues",
-    "informative_order",
-    "mirage",
-    "open_dataset",
-    "organic_set",
-    "perceive",
     "read_dataset",
     "read_records",
-    "replay_labelling",
-    "run_bench",
-    "run_organic",
-    "score_bench",
-    "score_predictions",
-    "soft_scores",
+    "score",
     "split",
-    "study_votes",
-    "transfer",
     "write_records",
 ]
 
 if TYPE_CHECKING:
-    from deadpan.bench.api import run_bench
-    from deadpan.bench.organic import organic_set, run_organic
-    from deadpan.bench.scores.report import score_bench
     from deadpan.corpus.build import build_corpus
-    from deadpan.datasets import open_dataset, read_dataset
-    from deadpan.datasets.audit import audit_corpora, audit_sources
-    from deadpan.datasets.cleaning import clean_dataset, clean_examples
+    from deadpan.datasets import read_dataset
+    from deadpan.datasets.audit import audit_corpora as audit
+    from deadpan.datasets.cleaning import clean_examples as clean
     from deadpan.datasets.description import describe
     from deadpan.datasets.leaks import find_leaks
     from deadpan.detect.detector import Detector
-    from deadpan.detect.studies.ablation import ablate
-    from deadpan.detect.studies.active_learning import replay_labelling
-    from deadpan.detect.studies.comparison import compare_systems
+    from deadpan.detect.studies.comparison import compare_systems as compare
     from deadpan.detect.studies.evaluation import evaluate
-    from deadpan.detect.studies.origin import mirage
-    from deadpan.detect.studies.soft_labels import study_votes
-    from deadpan.detect.studies.transfer import transfer
     from deadpan.errors import DeadpanError
     from deadpan.generate.generation import generate_dialogues
-    from deadpan.llm import Client, LLMSettings, complete
-    from deadpan.logs.comparison import compare_logs
-    from deadpan.ordering import informative_order
+    from deadpan.llm import LLMSettings, complete
     from deadpan.ratings import Ratings, agreement
-    from deadpan.ratings.votes import perceive
-    from deadpan.records import (
-        Example,
-        Item,
-        Judgment,
-        Label,
-        Prediction,
-        Predictor,
-        Turn,
-    )
+    from deadpan.records import Example, Judgment, Label, Prediction, Turn
     from deadpan.splits import folds, split
-    from deadpan.stats import compare_predictions, score_predictions
-    from deadpan.stats.soft import soft_scores
+    from deadpan.stats import score_predictions as score
     from deadpan.storage import read_records, write_records
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _NAMES:
-        from difflib import get_close_matches
-
-        near = get_close_matches(name, _NAMES, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise AttributeError(f"module 'deadpan' has no attribute {name!r}{hint}")
-    return getattr(import_module(f"deadpan.{_NAMES[name]}"), name)
+    return lazy(__name__, name, _NAMES, _STAGES)
 
 
 def __dir__() -> list[str]:
     return [*__all__, "__version__"]
+
+
+def lazy(package: str, name: str, names: dict[str, str], modules: tuple[str, ...] = ()) -> Any:
+    """Return what a package means by a name, imported now; the `__getattr__` of packages calls it."""
+    if name in modules:
+        return import_module(f"{package}.{name}")
+    if name not in names:
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, [*names, *modules], n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise AttributeError(f"module {package!r} has no attribute {name!r}{hint}")
+    module, _, attribute = names[name].partition(":")
+    return getattr(import_module(f"{package}.{module}"), attribute or name)

@@ -9,8 +9,7 @@ import pytest
 
 from bench_items import judged, small_set
 from bench_server import FaultServer
-from deadpan import run_bench, score_bench
-from deadpan.bench import compare_bench, human_baseline, write_leaderboard
+from deadpan.bench import compare_bench, human_baseline, run_bench, score_bench, write_leaderboard
 from deadpan.bench.items.check import audit_set
 from deadpan.bench.items.sets import list_sets, open_set
 from deadpan.bench.runs.run import RunState, progress_watch

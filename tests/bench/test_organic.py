@@ -10,9 +10,9 @@ from importlib.resources import files
 
 import pytest
 
-from deadpan import Detector, organic_set, run_organic
+from deadpan import Detector
 from deadpan.bench import organic
-from deadpan.bench.organic import usable_pairs
+from deadpan.bench.organic import organic_set, run_organic, usable_pairs
 from deadpan.bench.site.write import write_leaderboard
 from deadpan.errors import DeadpanError
 from deadpan.logs import read_logs

@@ -9,8 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from deadpan import audit_corpora
-from deadpan.datasets.audit import audit_sources
+from deadpan.datasets.audit import audit_corpora, audit_sources
 from deadpan.datasets.noise import confident_errors, find_label_errors
 from deadpan.datasets.shortcuts import find_shortcuts
 from deadpan.errors import DeadpanError

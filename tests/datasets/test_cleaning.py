@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from deadpan import clean_dataset, clean_examples
-from deadpan.datasets.cleaning import content_digest
+from deadpan.datasets.cleaning import clean_dataset, clean_examples, content_digest
 from deadpan.errors import DeadpanError
 from deadpan.records import Example, Turn
 from deadpan.storage import read_manifest, read_records, write_records

@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deadpan import compare_logs
 from deadpan.errors import DeadpanError
-from deadpan.logs.comparison import compare_scores
+from deadpan.logs.comparison import compare_logs, compare_scores
 from deadpan.logs.log import ScoredItem
 
 REAL = Path(__file__).parent / "real"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from deadpan import perceive
 from deadpan.errors import DeadpanError
-from deadpan.ratings.votes import heard, intended, read_votes, with_votes
+from deadpan.ratings.votes import heard, intended, perceive, read_votes, with_votes
 from deadpan.records import Example, Label, Turn
 from deadpan.stats import wilson
 from deadpan.storage import write_records

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deadpan import soft_scores
 from deadpan.errors import DeadpanError
 from deadpan.stats import wilson
-from deadpan.stats.soft import MOST, cross_entropy, jensen_shannon, rank_correlation
+from deadpan.stats.soft import MOST, cross_entropy, jensen_shannon, rank_correlation, soft_scores
 
 
 def test_distances_and_correlations_are_scipys():

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
+
+from deadpan import lazy
 
 _NAMES = {
     "BenchResult": "api",
@@ -22,8 +23,12 @@ _NAMES = {
     "merge_runs": "runs.submission",
     "open_set": "items.sets",
     "retire_set": "items.sets",
+    "organic_set": "organic",
+    "run": "api:run_bench",
     "run_bench": "api",
     "run_open_track": "api",
+    "run_organic": "organic",
+    "score": "scores.report:score_bench",
     "score_bench": "scores.report",
     "validate_set": "items.check",
     "write_leaderboard": "site.write",
@@ -34,6 +39,4 @@ __all__ = list(_NAMES)
 
 def __getattr__(name: str) -> Any:
     """Import a public function on first use: listing names imports nothing heavy."""
-    if name not in _NAMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"deadpan.bench.{_NAMES[name]}"), name)
+    return lazy(__name__, name, _NAMES)

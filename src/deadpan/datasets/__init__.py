@@ -128,7 +128,7 @@ def open_dataset(source: str | Path, data_dir: Path | str | None = None, **how: 
 
     The arguments are those of `read_dataset`.
 
-    >>> from deadpan import open_dataset
+    >>> from deadpan.datasets import open_dataset
     >>> next(iter(open_dataset("starter-en"))).label
     True
     """

@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from deadpan import lazy
 from deadpan.registry import Registry
+
+_NAMES = {
+    "Detector": "detector",
+    "ablate": "studies.ablation",
+    "compare_systems": "studies.comparison",
+    "evaluate": "studies.evaluation",
+    "mirage": "studies.origin",
+    "replay_labelling": "studies.active_learning",
+    "study_votes": "studies.soft_labels",
+    "transfer": "studies.transfer",
+}
 
 SYSTEMS = Registry(
     "system",
@@ -30,3 +44,8 @@ SYSTEMS = Registry(
     },
     group="deadpan.detectors",
 )
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public function on first use: listing systems imports nothing heavy."""
+    return lazy(__name__, name, _NAMES)

@@ -106,7 +106,8 @@ def compare_predictions(
     Returns a sequence with one PairedDifference per pair: the difference with its confidence interval and
     the p value of the same test, adjusted by Holm's method.
 
-    >>> from deadpan import compare_predictions, read_dataset, Prediction
+    >>> from deadpan import Prediction, read_dataset
+    >>> from deadpan.stats import compare_predictions
     >>> examples = read_dataset("starter-en").examples
     >>> systems = {"always": [Prediction(e.id, True) for e in examples],
     ...            "never": [Prediction(e.id, False) for e in examples]}

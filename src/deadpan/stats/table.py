@@ -119,10 +119,10 @@ def score_predictions(
     Pair and sequence scores are there if examples have sequences, `brier` if predictions have scores. A
     score that is undefined has the value None and the reason in `why`.
 
-    >>> from deadpan import Example, Prediction, Turn, score_predictions
+    >>> from deadpan import Example, Prediction, Turn, score
     >>> examples = [Example("a", Turn("", "Lovely rain."), label=True),
     ...             Example("b", Turn("", "It rains."), label=False)]
-    >>> table = score_predictions(examples, [Prediction("a", True), Prediction("b", True)])
+    >>> table = score(examples, [Prediction("a", True), Prediction("b", True)])
     >>> table.scores["recall"].value
     1.0
     """

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from deadpan import replay_labelling
+from deadpan.detect import replay_labelling
 from deadpan.errors import DeadpanError
 from deadpan.records import Example, Turn
 

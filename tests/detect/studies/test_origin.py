@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from deadpan import mirage
+from deadpan.detect import mirage
 from deadpan.detect.studies.origin import _probe
 from deadpan.errors import DeadpanError
 from deadpan.records import Example, Prediction, Turn

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from deadpan import compare_logs
+from deadpan.logs.comparison import compare_logs
 from deadpan.report import build_report
 from deadpan.report.kinds.log_comparisons import headline
 

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from deadpan import mirage
+from deadpan.detect import mirage
 from deadpan.records import Example, Prediction, Turn
 from deadpan.report import build_report
 
