@@ -114,11 +114,11 @@ def test_from_creation_to_release(protocol, site, tmp_path):
             hand_in(site, study, f"ann{number}")
         else:
             assert site.answer_all(site.person(study), study, lambda id: first_answers(study, id))
-    from deadpan.studio.records.labels import answers_of, report
+    from deadpan.studio.records.labels import answers_of, study_report
 
-    for section in report(study):
+    for section in study_report(study):
         assert section.title and section.table.columns
-    assert report(study)
+    assert study_report(study)
     given = answers_of(study, labels=labels_of(study))
     try:
         examples = list(protocol.to_examples(given, Tally()))
@@ -149,10 +149,10 @@ def first_answers(study, id: str) -> dict[str, str]:
 
 
 def labels_of(study) -> dict[str, dict[str, str]]:
-    from deadpan.studio.records.labels import labels
+    from deadpan.studio.records.labels import study_labels
 
     final: dict[str, dict[str, str]] = {}
-    for label in labels(study):
+    for label in study_labels(study):
         if label.value is not None:
             final.setdefault(label.item_id, {})[label.question] = label.value
     return final

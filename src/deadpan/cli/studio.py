@@ -123,11 +123,11 @@ def create(
     for a quiz, a SarcBench set. An audit draws --sample items per label.
     """
     from deadpan.detect.detector import Detector
-    from deadpan.studio.records.sources import described
-    from deadpan.studio.records.studies import create_study, created, order_items
+    from deadpan.studio.records.sources import apply_options
+    from deadpan.studio.records.studies import create_study, created_result, order_items
 
     own = {"qualification": options["qualification"], "context": options["turns"]}
-    plan = described(
+    plan = apply_options(
         _plan(protocol, source, reading, options["limit"], options["sample"] or 0, options["seed"]),
         protocol,
         config=options["config"],
@@ -138,7 +138,7 @@ def create(
     )
     detector = Detector.load(options["detector"]) if options["detector"] else None
     order = order_items(plan.items, detector, options["order"], options["seed"])
-    show(created(create_study(name, plan.study, plan.items, _actor(), order)), as_json)
+    show(created_result(create_study(name, plan.study, plan.items, _actor(), order)), as_json)
 
 
 def _plan(
@@ -166,7 +166,7 @@ def _plan(
     return plan_from_records(protocol, examples[:limit], sample=sample, seed=seed)
 
 
-@studio.command()
+@studio.command("serve")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--port", default=8000, show_default=True, type=click.IntRange(1, 65535), help="Port to listen on."
@@ -180,7 +180,7 @@ def _plan(
 @click.option("--threads", default=32, show_default=True, type=click.IntRange(1), help="Threads per process.")
 @_home_option
 @json_option
-def serve(host: str, port: int, home: Path, as_json: bool, **options: Any) -> None:
+def serve_pages(host: str, port: int, home: Path, as_json: bool, **options: Any) -> None:
     """Serve the studio. The first start prints a link for the owner."""
     from deadpan.studio.app.server import prepare_server, serve_studio
 
@@ -271,13 +271,13 @@ def set_(
     show(steering.change_study(study, given, _actor(), title=title, stage=stage), as_json)
 
 
-@studio.command()
+@studio.command("status")
 @click.argument("name", required=False)
 @click.option("--agreement", is_flag=True, help="Show all coefficients, and the protocol's own report.")
 @click.option("--log", is_flag=True, help="Show what the study leaders did, latest first.")
 @seed_option
 @_about_study
-def status(study: Any, agreement: bool, log: bool, seed: int, as_json: bool) -> None:
+def show_status(study: Any, agreement: bool, log: bool, seed: int, as_json: bool) -> None:
     """Show progress, hours per person and pay owed; without NAME, for all studies."""
     if agreement and log:
         raise ConfigError("choose --agreement or --log")
@@ -321,7 +321,7 @@ def import_(
         show(study_imports(study), as_json)
 
 
-@studio.command()
+@studio.command("export")
 @click.argument("name")
 @click.option("--out", required=True, type=PATH, help="Folder to write; a file with --label-studio.")
 @click.option("--csv", is_flag=True, help="Also write CSV files.")
@@ -329,7 +329,7 @@ def import_(
 @click.option("--label-studio", is_flag=True, help="Write one JSON file in Label Studio's format instead.")
 @click.option("--with-qualification", is_flag=True, help="Include the qualification round in the judgments.")
 @_about_study
-def export(
+def export_answers(
     study: Any, out: Path, label_studio: bool, with_qualification: bool, as_json: bool, **also: bool
 ) -> None:
     """Write every judgment, and the labels by majority, Dawid-Skene and adjudication."""
@@ -342,7 +342,7 @@ def export(
         show(export_study(study, out, qualification=with_qualification, **also), as_json)
 
 
-@studio.command()
+@studio.command("release")
 @click.argument("name")
 @click.option("--out", required=True, type=PATH, help="A new folder.")
 @click.option(
@@ -359,12 +359,12 @@ def export(
               type=click.Choice(["auto", "same", "per-item"]),
               help="Give each rater one name for all items, or one per item.")  # fmt: skip
 @_about_study
-def release(study: Any, out: Path, mode: Any, raters: Any, as_json: bool, **facts: str) -> None:
+def release_dataset(study: Any, out: Path, mode: Any, raters: Any, as_json: bool, **facts: str) -> None:
     """Write a folder to publish: ids or gated text, card, Croissant; withdrawals applied, new pseudonyms."""
     from deadpan.studio.records.release import release_facts, release_study
 
-    described = release_facts(study, mode, published=datetime.now(UTC).date(), **facts)
-    show(release_study(study, out, described, mode, raters=raters, actor=_actor()), as_json)
+    card = release_facts(study, mode, published=datetime.now(UTC).date(), **facts)
+    show(release_study(study, out, card, mode, raters=raters, actor=_actor()), as_json)
 
 
 @studio.command()

@@ -54,11 +54,13 @@ def write_export(
     *,
     qualification: Iterable[Judgment] = (),
     csv: bool = False,
+    parquet: bool = False,
     command: str = "studio export",
     config: Mapping[str, Any] | None = None,
     tally: Tally | None = None,
 ) -> dict[str, int]:
-    """Write the answers, the manifest last, and return the counts. `csv` adds files for a spreadsheet.
+    """Write the answers, the manifest last, and return the counts. `csv` adds files for a spreadsheet,
+    `parquet` the judgments and labels as Parquet.
 
     The tally counts what the caller excluded, such as withdrawals.
     """
@@ -72,11 +74,13 @@ def write_export(
         parts[SUBMISSIONS] = (tuple(submissions), Submission)
     if round_ := tuple(qualification):
         parts[QUALIFICATION] = (round_, Judgment)
-    _remove_stale(folder, keep=set(parts), csv=csv)
+    _remove_stale(folder, keep=set(parts), csv=csv, parquet=parquet)
     for name, (records, kind) in parts.items():
         write_records(folder / name, records, kind)
         if csv:
             write_csv((folder / name).with_suffix(".csv"), records, kind)
+        if parquet and name in (JUDGMENTS, LABELS):
+            write_records((folder / name).with_suffix(".parquet"), records, kind)
     counts = {name.removesuffix(".jsonl"): len(records) for name, (records, _) in parts.items()}
     write_text(folder / "README.md", _card(counts))
     write_manifest(folder, command=command, config=config, counts=counts, tally=tally, before=before)
@@ -91,13 +95,15 @@ def _card(counts: Mapping[str, int]) -> str:
     return f"{front}# Answers of a study\n\n{rows}\nLoad one with `datasets.load_dataset(folder, NAME)`.\n"
 
 
-def _remove_stale(folder: Path, keep: set[str], csv: bool) -> None:
+def _remove_stale(folder: Path, keep: set[str], csv: bool, parquet: bool) -> None:
     """Remove files of an earlier export: they may hold answers withdrawn since."""
     for name in (JUDGMENTS, LABELS, SUBMISSIONS, QUALIFICATION):
         if name not in keep:
             (folder / name).unlink(missing_ok=True)
         if name not in keep or not csv:
             (folder / name).with_suffix(".csv").unlink(missing_ok=True)
+        if not parquet:
+            (folder / name).with_suffix(".parquet").unlink(missing_ok=True)
 
 
 def read_export(folder: Path) -> Export:

@@ -79,14 +79,15 @@ def _turned(items: Sequence[StudyItem], rater: str, wrong: int, seed: int) -> se
 
 def _agreement(guide: Guide, study: Any) -> None:
     from deadpan.stats.bootstrap import RESAMPLES
-    from deadpan.studio.records.labels import disagreements, study_agreement
+    from deadpan.studio.records.labels import refresh_cases, study_agreement
 
     found = study_agreement(study, resamples=RESAMPLES, seed=guide.seed)["sarcastic"]
     guide.page.table(
         ("coefficient", "value"), [(COEFFICIENTS.get(name, name), value) for name, value in found.items()],
         caption="Agreement of the five made-up raters",
     )  # fmt: skip
-    split = len(disagreements(study))
+    refresh_cases(study)
+    split = study.cases.count()
     guide.page.text(f"They disagree on {split} of {ITEMS} items; an adjudicator decides these.")
 
 

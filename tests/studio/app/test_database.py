@@ -14,16 +14,16 @@ def test_an_older_database_is_copied_and_then_migrated(site, judged):
     from django.core.management import call_command
 
     from deadpan.studio.app.database import migrate_database
-    from deadpan.studio.records.journal import records
+    from deadpan.studio.records.journal import journal_records
 
-    before = records(judged)
+    before = journal_records(judged)
     call_command("migrate", "sessions", "zero", verbosity=0)
     assert migrate_database(site.home, "") == ["0001_initial"]
     (copy,) = (site.home / "backups").glob("before-migration-*.sqlite3")
     connection = sqlite3.connect(copy)
     assert connection.execute("SELECT count(*) FROM studio_judgment").fetchone()[0] == len(before)
     connection.close()
-    assert records(judged) == before
+    assert journal_records(judged) == before
     assert migrate_database(site.home, "") == []
 
 

@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from deadpan.studio.app.server import FORM, PACE, PATIENCE, Prompt
+from deadpan.studio.app.server import _BODY_RATE, _BODY_SECONDS, _SMALL_BODY, BodyDeadline
 
 
 class Slow(io.BytesIO):
@@ -29,7 +29,7 @@ def asked(body: Slow, length: str) -> tuple[str, bytes]:
         start_response("200 OK", [])
         return [environ["wsgi.input"].read()]
 
-    prompt = Prompt(application, clock=lambda: body.now)
+    prompt = BodyDeadline(application, clock=lambda: body.now)
     environ = {"CONTENT_LENGTH": length, "wsgi.input": body}
     content = b"".join(prompt(environ, lambda status, headers: said.append(status)))
     return said[0], content
@@ -43,7 +43,7 @@ def test_a_body_that_comes_in_time_is_read_whole():
 def test_a_body_that_drips_is_refused_before_the_application_runs():
     slow = Slow(b"x" * 1000, 1.0)
     assert asked(slow, "1000") == ("408 Request Timeout", b"too slow")
-    assert slow.now <= PATIENCE + 1000 / PACE + 1.0
+    assert slow.now <= _BODY_SECONDS + 1000 / _BODY_RATE + 1.0
 
 
 def test_a_body_cut_off_ends_at_once():
@@ -52,7 +52,7 @@ def test_a_body_cut_off_ends_at_once():
     assert slow.reads == 2
 
 
-@pytest.mark.parametrize("length", ["", "0", "-3", "²", "many", str(FORM + 1)])
+@pytest.mark.parametrize("length", ["", "0", "-3", "²", "many", str(_SMALL_BODY + 1)])
 def test_other_lengths_are_left_to_the_application(length):
     slow = Slow(b"x" * 5, 0.1)
     assert asked(slow, length)[0] == "200 OK"

@@ -86,11 +86,11 @@ def test_remarks_with_numbers_are_in_the_readers_language():
     from django.utils import translation
 
     from deadpan.stats import Interval
-    from deadpan.studio.app.templating import _in_words
+    from deadpan.studio.app.templating import _with_translated_reason
 
     told = "4 of 6 pairs of raters excluded: no common item, or all answers the same"
     with translation.override("ko"):
-        said = _in_words(
+        said = _with_translated_reason(
             Interval(0.5, 0.4, 0.6, 6, 0.95, why=f"{told}; 3 of 500 resamples undefined, left out")
         )
     assert "6개 중 4개" in said.why and "500개 중 3개" in said.why

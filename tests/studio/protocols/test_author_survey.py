@@ -13,14 +13,14 @@ from deadpan.formats.study_settings import AuthorSurveySettings
 from deadpan.studio.protocols.author_survey import (
     SurveyPost,
     SurveyResponse,
-    account,
-    is_near,
-    is_sentence,
-    posts_that,
-    reasons,
-    same_link,
+    account_of_link,
+    broken_rules,
+    is_full_sentence,
+    is_near_duplicate,
+    normalize_link,
+    post_words,
+    posts_that_break,
     split_link,
-    words,
 )
 
 NOW = datetime(2025, 3, 10, 12, tzinfo=UTC)
@@ -45,7 +45,7 @@ def first(**change) -> SurveyResponse:
 
 
 def test_a_good_submission_has_no_reason():
-    assert reasons(GOOD, AuthorSurveySettings(), []) == []
+    assert broken_rules(GOOD, AuthorSurveySettings(), []) == []
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_a_good_submission_has_no_reason():
     ],
 )
 def test_each_rule_finds_its_fault_and_no_other(response, reason):
-    assert reasons(response, AuthorSurveySettings(), []) == [reason]
+    assert broken_rules(response, AuthorSurveySettings(), []) == [reason]
 
 
 @pytest.mark.parametrize(
@@ -74,13 +74,13 @@ def test_each_rule_finds_its_fault_and_no_other(response, reason):
     ],
 )
 def test_what_was_handed_in_before_is_known_again(link, text):
-    assert reasons(GOOD, AuthorSurveySettings(), [(link, text)]) == ["submitted_before"]
+    assert broken_rules(GOOD, AuthorSurveySettings(), [(link, text)]) == ["submitted_before"]
 
 
 def test_exactly_at_the_line_is_fine():
     at_line = replace(first(written_at=NOW - timedelta(hours=48)), followers=30_000, seconds=180.0)
-    assert reasons(at_line, AuthorSurveySettings(), []) == []
-    assert reasons(first(text="five words are just enough"), AuthorSurveySettings(), []) == []
+    assert broken_rules(at_line, AuthorSurveySettings(), []) == []
+    assert broken_rules(first(text="five words are just enough"), AuthorSurveySettings(), []) == []
 
 
 @pytest.mark.parametrize(
@@ -96,13 +96,13 @@ def test_exactly_at_the_line_is_fine():
     ],
 )
 def test_whose_post_a_link_leads_to(link, whose):
-    assert account(link) == whose
+    assert account_of_link(link) == whose
 
 
 @given(st.text(), st.text())
 def test_nearness_is_mutual_and_a_post_is_near_itself(one, other):
-    assert is_near(one, other) == is_near(other, one)
-    assert is_near(one, one) == bool(words(one))
+    assert is_near_duplicate(one, other) == is_near_duplicate(other, one)
+    assert is_near_duplicate(one, one) == bool(post_words(one))
 
 
 @pytest.mark.parametrize(
@@ -121,9 +121,9 @@ def test_nearness_is_mutual_and_a_post_is_near_itself(one, other):
     ],
 )
 def test_links_with_ids_in_the_query_are_different_posts(one, other):
-    assert same_link(one) != same_link(other)
+    assert normalize_link(one) != normalize_link(other)
     posts = (replace(GOOD.posts[0], link=one), replace(GOOD.posts[1], link=other), *GOOD.posts[2:])
-    assert "same_post_twice" not in reasons(replace(GOOD, posts=posts), AuthorSurveySettings(), [])
+    assert "same_post_twice" not in broken_rules(replace(GOOD, posts=posts), AuthorSurveySettings(), [])
 
 
 @pytest.mark.parametrize(
@@ -137,23 +137,23 @@ def test_links_with_ids_in_the_query_are_different_posts(one, other):
     ],
 )
 def test_ways_to_share_a_link_are_one_post(one, other):
-    assert same_link(one) == same_link(other)
+    assert normalize_link(one) == normalize_link(other)
 
 
 @pytest.mark.parametrize(
     "link", ["https://[x", "https://x.com:port/1", "http://", "nonsense", "https://[::1"]
 )
 def test_a_broken_link_breaks_nothing(link):
-    assert split_link(link) is not None and account(link) == ""
-    assert "same_post_twice" not in reasons(first(link=link), AuthorSurveySettings(), [(link, "")])
+    assert split_link(link) is not None and account_of_link(link) == ""
+    assert "same_post_twice" not in broken_rules(first(link=link), AuthorSurveySettings(), [(link, "")])
 
 
 def test_errors_name_the_posts_that_break_a_rule():
     late = replace(GOOD.posts[2], written_at=NOW - timedelta(hours=1))
     response = replace(GOOD, posts=(GOOD.posts[0], replace(GOOD.posts[1], text="short"), late, GOOD.posts[3]))
-    assert posts_that("too_short", response, AuthorSurveySettings()) == [1]
-    assert posts_that("too_recent", response, AuthorSurveySettings()) == [2]
-    assert posts_that("verified_account", response, AuthorSurveySettings()) == []
+    assert posts_that_break("too_short", response, AuthorSurveySettings()) == [1]
+    assert posts_that_break("too_recent", response, AuthorSurveySettings()) == [2]
+    assert posts_that_break("verified_account", response, AuthorSurveySettings()) == []
 
 
 @pytest.mark.parametrize(
@@ -170,4 +170,4 @@ def test_errors_name_the_posts_that_break_a_rule():
     ],
 )
 def test_a_sentence_in_english_and_korean(text, full):
-    assert is_sentence(text) is full
+    assert is_full_sentence(text) is full

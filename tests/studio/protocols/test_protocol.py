@@ -21,9 +21,9 @@ from deadpan.ratings.coefficients import ALL_SAME
 from deadpan.records import Judgment, Turn
 from deadpan.stats.bootstrap import RESAMPLES
 from deadpan.studio.protocols import PROTOCOLS
-from deadpan.studio.protocols.reader_judgment import confusion, people_scores
+from deadpan.studio.protocols.reader_judgment import confusion_section, score_section
 from deadpan.studio.records.export import export_study
-from deadpan.studio.records.labels import disagreements, report, study_agreement
+from deadpan.studio.records.labels import refresh_cases, study_agreement, study_report
 
 
 def quiz_item(at: int, **extra) -> QuizItem:
@@ -52,8 +52,8 @@ def cell(sections, title: str, row: str):
 def test_perceive_gives_the_papers_table_five():
     """iSarcasm: 61 and 26 of those intended, 50 and 322 of those not; F 0.616."""
     pairs = [(True, True)] * 61 + [(True, False)] * 26 + [(False, True)] * 50 + [(False, False)] * 322
-    assert [row[1:] for row in confusion(pairs).table.rows] == [(61, 26), (50, 322)]
-    scores = {row[0]: row[1].value for row in people_scores(pairs).table.rows}
+    assert [row[1:] for row in confusion_section(pairs).table.rows] == [(61, 26), (50, 322)]
+    scores = {row[0]: row[1].value for row in score_section(pairs).table.rows}
     assert scores["precision"] == pytest.approx(0.550, abs=5e-4)
     assert scores["recall"] == pytest.approx(0.701, abs=5e-4)
     assert scores["F"] == pytest.approx(0.616, abs=5e-4)
@@ -76,8 +76,9 @@ def test_perceive_from_link_to_export(site, items, tmp_path):
     assert {
         label.item_id: label.value == "sarcastic" for label in found.labels if label.method == "majority"
     } == truth
-    assert cell(report(study), "How well people tell what the author meant", "F").value == 1.0
-    assert len(disagreements(study)) == 3
+    assert cell(study_report(study), "How well people tell what the author meant", "F").value == 1.0
+    refresh_cases(study)
+    assert study.cases.count() == 3
 
     outside = agreement(ratings_from_judgments(found.judgments, "sarcastic", ["sarcastic", "not sarcastic"]))
     assert study_agreement(study, resamples=RESAMPLES)["sarcastic"] == outside
@@ -108,7 +109,7 @@ def test_audit_rates(site, items):
     wrong = {"i0": "not sarcastic", "i1": "sarcastic", "i3": "sarcastic"}
     right = {f"i{at}": "sarcastic" if at % 2 == 0 else "not sarcastic" for at in range(10)}
     site.answer_all(client, study, lambda item: {"sarcastic": {**right, **wrong}[item]})
-    rows = [row[1] for row in report(study)[1].table.rows]
+    rows = [row[1] for row in study_report(study)[1].table.rows]
     assert [(rate.value, rate.n) for rate in rows] == [(0.2, 5), (0.4, 5)]
     assert rows[0].low < 0.2 < rows[0].high
 
@@ -121,7 +122,7 @@ def test_choose_keeps_the_options_place_whatever_the_order(site):
         site.answer_all(
             client, study, lambda item, miss=miss: {"choice": str((int(item[1:]) + miss) % 2 + 1)}
         )
-    sections = report(study)
+    sections = study_report(study)
     assert cell(sections, "How well people tell", "average of people").value == pytest.approx(0.6)
     assert cell(sections, "How well people tell", "majority").value == 1.0
     assert cell(sections, "How well people tell", "Fleiss' kappa").value is not None
@@ -152,7 +153,7 @@ def test_quiz_scores_and_flags(site, tmp_path):
             study,
             lambda item, at=at: {"answer": "ABCDEF"[(int(item[1:]) + (at > 0 and item == "q0")) % 6]},
         )
-    sections = report(study)
+    sections = study_report(study)
     assert sorted(row[1].value for row in sections[0].table.rows) == [
         pytest.approx(5 / 6),
         pytest.approx(5 / 6),
@@ -254,7 +255,7 @@ def test_items_a_protocol_cannot_ask_about_are_refused_whole(site, protocol, bad
 
 def test_an_imported_judgment_is_the_record_it_was(site, items):
     from deadpan.studio.records.imports import import_judgments
-    from deadpan.studio.records.journal import records
+    from deadpan.studio.records.journal import journal_records
 
     study = site.make("reader-judgment", items(2), raters_per_item=1)
     given = [
@@ -273,7 +274,7 @@ def test_an_imported_judgment_is_the_record_it_was(site, items):
         "time_not_readable": 1,
     }
     assert import_judgments(study, given, "test").added == 0
-    (record,) = records(study)
+    (record,) = journal_records(study)
     assert (record.item_id, record.answer, record.created_at) == (
         "i0",
         "sarcastic",
@@ -281,7 +282,7 @@ def test_an_imported_judgment_is_the_record_it_was(site, items):
     )
     client = site.person(study)
     site.answer_all(client, study, lambda item: {"sarcastic": "sarcastic"})
-    assert len(records(study)) == 2  # i0 had its one rater already
+    assert len(journal_records(study)) == 2  # i0 had its one rater already
 
 
 def test_a_tie_is_not_invalid_and_goes_to_adjudication(site, items, tmp_path):

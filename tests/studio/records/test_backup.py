@@ -16,11 +16,11 @@ def test_a_backup_comes_back_whole(site, judged, template, tmp_path):
     from deadpan.studio.models import StoredJudgment as Row
     from deadpan.studio.models import StoredStudy
     from deadpan.studio.records.backup import back_up, restore_backup
-    from deadpan.studio.records.journal import records
+    from deadpan.studio.records.journal import journal_records
 
     path = tmp_path / "all.jsonl.gz"
     counts = back_up(path)
-    before = records(judged)
+    before = journal_records(judged)
     with pytest.raises(DataError, match="not empty"):
         restore_backup(path)
     other = tmp_path / "other"
@@ -39,7 +39,7 @@ def test_a_backup_comes_back_whole(site, judged, template, tmp_path):
     with gzip.open(path, "rt", encoding="utf-8") as file:  # the table, not the class
         assert '"model": "studio.judgment"' in file.read()
     assert restore_backup(path) == counts
-    assert records(StoredStudy.objects.get()) == before
+    assert journal_records(StoredStudy.objects.get()) == before
 
 
 def test_a_backup_of_an_earlier_version_names_the_version_it_needs(site, tmp_path):

@@ -13,3 +13,17 @@ def test_parquet_holds_what_the_lines_hold(judged, tmp_path):
     found = read_export(tmp_path / "out")
     assert tuple(read_records(tmp_path / "out" / "judgments.parquet", Judgment)) == found.judgments
     assert (tmp_path / "out" / "judgments.csv").is_file()
+
+
+def test_the_manifest_is_written_once_and_an_earlier_parquet_goes(judged, tmp_path, monkeypatch):
+    from deadpan.formats import export
+
+    written = []
+    write = export.write_manifest
+    monkeypatch.setattr(export, "write_manifest", lambda *a, **k: written.append(a) or write(*a, **k))
+    export_study(judged, tmp_path / "out", parquet=True)
+    assert len(written) == 1
+    listed = (tmp_path / "out" / "manifest.json").read_text("utf-8")
+    assert "judgments.parquet" in listed and "labels.parquet" in listed
+    export_study(judged, tmp_path / "out")
+    assert not list((tmp_path / "out").glob("*.parquet"))

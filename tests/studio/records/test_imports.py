@@ -13,8 +13,8 @@ from deadpan.studio.records.imports import (
     remove_import,
     study_imports,
 )
-from deadpan.studio.records.journal import latest_records, records
-from deadpan.studio.records.labelstudio import judgments_from, write_tasks
+from deadpan.studio.records.journal import journal_records, latest_records
+from deadpan.studio.records.labelstudio import tasks_to_judgments, write_tasks
 
 
 @pytest.mark.parametrize("through_label_studio", [False, True])
@@ -27,10 +27,10 @@ def test_the_studys_own_export_doubles_nothing(judged, tmp_path, through_label_s
             for annotation in task["annotations"]:
                 annotation["completed_by"] = 1
         path.write_text(json.dumps(tasks))
-    before = records(judged)
+    before = journal_records(judged)
     found = import_file(judged, path, "test")
     assert found.added == 0 and found.tally.changes == {"own_export": 8}
-    assert records(judged) == before and study_imports(judged).rows == ()
+    assert journal_records(judged) == before and study_imports(judged).rows == ()
 
 
 def test_an_export_that_holds_an_import_doubles_nothing(site, items, judged, tmp_path):
@@ -49,7 +49,7 @@ def test_a_dry_run_changes_nothing(site, items, judged, tmp_path):
     again = site.make("reader-judgment", items(4), name="again")
     found = import_file(again, tmp_path / "t.json", "test", dry_run=True)
     assert (found.added, found.dry_run) == (8, True)
-    assert records(again) == [] and again.members.count() == 0
+    assert journal_records(again) == [] and again.members.count() == 0
 
 
 def test_an_import_is_removed_with_everything_it_brought(site, items, judged, tmp_path):
@@ -73,12 +73,12 @@ def test_an_old_export_brings_nobody_back_who_withdrew(site, judged, tmp_path):
     from django.utils import timezone
 
     from deadpan.studio.models import Member
-    from deadpan.studio.people.withdrawal import code_for, withdraw
+    from deadpan.studio.people.withdrawal import withdraw, withdrawal_code
 
     write_tasks(judged, tmp_path / "t.json")
     member = Member.objects.order_by("pk").first()
-    assert withdraw(code_for(member), timezone.now())
-    found = import_judgments(judged, judgments_from(tmp_path / "t.json"), "test")
+    assert withdraw(withdrawal_code(member), timezone.now())
+    found = import_judgments(judged, tasks_to_judgments(tmp_path / "t.json"), "test")
     assert found.added == 0 and found.tally.drops == {"withdrawn": 4}
 
 
@@ -90,4 +90,4 @@ def test_a_malformed_export_is_one_line(tmp_path, annotation):
     path = tmp_path / "t.json"
     path.write_text(json.dumps([{"id": 1, "data": {"text": "x"}, "annotations": [annotation]}]))
     with pytest.raises(DataError, match=r"t\.json: task 1"):
-        judgments_from(path)
+        tasks_to_judgments(path)

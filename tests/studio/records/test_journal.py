@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from deadpan.ratings import ratings_from_judgments
-from deadpan.studio.records.journal import latest_records, records
+from deadpan.studio.records.journal import journal_records, latest_records
 
 FINE = {"response": "sarcasm", "context": "normal"}
 
@@ -23,7 +23,7 @@ def test_every_answer_is_saved_as_it_is_given(site, study):
     first = site.save(client, address, response="sarcasm")
     assert first.json() == {"saved": True, "complete": False, "answers": {"response": "sarcasm"}}
     assert site.save(client, address, context="normal").json()["complete"]
-    assert {(r.question, r.answer) for r in records(study)} == set(FINE.items())
+    assert {(r.question, r.answer) for r in journal_records(study)} == set(FINE.items())
 
 
 def test_the_same_key_again_changes_nothing(site, study):
@@ -34,7 +34,7 @@ def test_the_same_key_again_changes_nothing(site, study):
     assert site.save(client, address, key="k1", response="abnormal").json()["answers"] == {
         "response": "sarcasm"
     }
-    assert len(records(study)) == 1
+    assert len(journal_records(study)) == 1
 
 
 def test_a_change_is_another_row_and_takes_back_what_no_longer_applies(site, study):
@@ -45,7 +45,7 @@ def test_a_change_is_another_row_and_takes_back_what_no_longer_applies(site, stu
     changed = site.save(client, address, response="abnormal").json()
     assert not changed["complete"] and changed["answers"] == {"response": "abnormal", "context": "normal"}
     site.save(client, address, kind="format misalignment")
-    rows = [(r.question, r.answer) for r in records(study)]
+    rows = [(r.question, r.answer) for r in journal_records(study)]
     assert rows.count(("kind", "")) == 1 and ("kind", "casual dialogue") in rows
     assert {r.question: r.answer for r in latest_records(study)} == {
         "response": "abnormal",
@@ -69,7 +69,7 @@ def test_what_is_no_answer_is_refused_and_nothing_is_written(site, study, answer
     address = site.open_item(client, study)
     refused = site.save(client, address, **answers)
     assert refused.status_code == 400 and refused.json()["error"]
-    assert records(study) == []
+    assert journal_records(study) == []
 
 
 @pytest.mark.parametrize("body", ["", "[]", "{}", '{"answers": [], "key": "k"}', '{"answers": {"response": 1}, "key": "k"}',
@@ -90,9 +90,9 @@ def test_undo_puts_back_step_by_step(site, study):
     client.post(f"/s/{study.slug}/undo")
     assert latest_records(study) == []
     assert client.post(f"/s/{study.slug}/undo").status_code == 302  # nothing left to undo
-    assert len(records(study)) == 4  # nothing was taken out of the journal
+    assert len(journal_records(study)) == 4  # nothing was taken out of the journal
     site.save(client, address, response="sarcasm", context="normal")
-    assert ratings_from_judgments(records(study), "response").categories == ("sarcasm",)
+    assert ratings_from_judgments(journal_records(study), "response").categories == ("sarcasm",)
 
 
 def test_undo_makes_a_finished_item_unfinished(site, study):
@@ -202,7 +202,7 @@ def test_a_database_that_cannot_write_is_said_and_the_answer_can_be_sent_again(s
     with monkeypatch.context() as patched:
         patched.setattr(journal, "_write", full)
         assert site.save(client, address, key="k", response="sarcasm").status_code == 503
-    assert records(study) == []
+    assert journal_records(study) == []
     assert site.save(client, address, key="k", response="sarcasm").json()["saved"]
 
 
@@ -210,7 +210,7 @@ def test_a_full_disk_is_said_and_the_answer_arrives_once_there_is_room(site, ite
     """SQLite itself finds no room for another page, as on a disk that is full."""
     from django.db import connection
 
-    from deadpan.studio.records.journal import records
+    from deadpan.studio.records.journal import journal_records
 
     study = site.make("annotate", items(1), raters_per_item=1)
     client = site.person(study)
@@ -225,9 +225,9 @@ def test_a_full_disk_is_said_and_the_answer_arrives_once_there_is_room(site, ite
             break
         acknowledged += 1
     assert answer.status_code == 503 and "kept here" in answer.json()["error"]
-    assert len(records(study)) == acknowledged
+    assert len(journal_records(study)) == acknowledged
     assert client.get(address).status_code == 200  # what is there can still be read
     with connection.cursor() as cursor:
         cursor.execute("PRAGMA max_page_count = 1000000")
     assert site.save(client, address, key=f"k{number}", comment="now it fits").json()["saved"]
-    assert len(records(study)) == acknowledged + 1
+    assert len(journal_records(study)) == acknowledged + 1

@@ -76,13 +76,13 @@ def test_a_survey_is_released_in_broad_groups_without_who_withdrew(site, tmp_pat
     from django.utils import timezone
 
     from deadpan.studio.models import Member, Person, StoredSubmission
-    from deadpan.studio.people.withdrawal import consent, withdraw
+    from deadpan.studio.people.withdrawal import record_consent, withdraw
     from deadpan.studio.records.release import release_study
 
     study = site.make("author-survey")
     for at in range(7):
         member = Member.objects.create(study=study, person=Person.objects.make(f"t{at}"), role="participant")
-        code = consent(member, "yes", timezone.now())
+        code = record_consent(member, "yes", timezone.now())
         posts = [
             {
                 "text": f"post {at} {n} of mine, long enough",

@@ -23,7 +23,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from deadpan.page import stylesheet
-from deadpan.studio.app.security import Try, clean_text
+from deadpan.studio.app.security import LoginAttempt, clean_text
 from deadpan.studio.models import (
     ADJUDICATOR,
     OWNER,
@@ -46,9 +46,10 @@ from deadpan.studio.people.admission import (
     use_invite,
 )
 from deadpan.studio.people.withdrawal import withdraw
+from deadpan.studio.records.imports import IMPORTED_NAME
 
-BACKEND = "deadpan.studio.app.security.PasswordBackend"
-RETURN = "deadpan.studio.return"
+_BACKEND = "deadpan.studio.app.security.PasswordBackend"
+_RETURN_SALT = "deadpan.studio.return"
 
 
 class LoginForm(forms.Form):
@@ -74,7 +75,7 @@ class LoginForm(forms.Form):
         cleaned: dict[str, Any] = super().clean() or {}
         if self.request is None or not {"name", "password"} <= cleaned.keys():
             return cleaned
-        attempt = Try(self.request, cleaned["name"], timezone.now())
+        attempt = LoginAttempt(self.request, cleaned["name"], timezone.now())
         if attempt.refused:
             self.throttled = True
             raise forms.ValidationError(gettext("Too many attempts. Wait ten minutes."))
@@ -104,7 +105,7 @@ class AccountForm(forms.Form):
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"].strip()
-        if Person.objects.filter(name=name).exists() or name.casefold().startswith((GUEST, "imported-")):
+        if Person.objects.filter(name=name).exists() or name.casefold().startswith((GUEST, IMPORTED_NAME)):
             raise forms.ValidationError(gettext("This name is taken. If it is yours, log in first."))
         return name
 
@@ -114,7 +115,7 @@ class AccountForm(forms.Form):
         return password
 
 
-class Enter(LoginView):
+class Login(LoginView):
     """The login page."""
 
     template_name = "studio/login.html"
@@ -137,7 +138,7 @@ class OwnPasswordForm(PasswordChangeForm):
 
     def clean_old_password(self) -> str:
         """Check the old password, unless there were too many tries."""
-        attempt = Try(self.request, str(self.user.name), timezone.now())
+        attempt = LoginAttempt(self.request, str(self.user.name), timezone.now())
         if attempt.refused:
             raise forms.ValidationError(gettext("Too many attempts. Wait ten minutes."))
         old: str = super().clean_old_password()
@@ -159,11 +160,11 @@ class ChangePassword(PasswordChangeView):
 
 def sign_in(request: HttpRequest, person: Any) -> None:
     """Log in with a new session key, so that a session fixed earlier is useless."""
-    login(request, person, backend=BACKEND)
+    login(request, person, backend=_BACKEND)
 
 
 @require_POST
-def leave(request: HttpRequest) -> HttpResponse:
+def log_out(request: HttpRequest) -> HttpResponse:
     """Log out; a guest, who has no password, is shown the link back first."""
     link = return_link(request) if request.user.is_authenticated else ""
     logout(request)
@@ -191,7 +192,7 @@ def start(request: HttpRequest, token: str) -> HttpResponse:
 
 
 @login_required
-def account(request: HttpRequest) -> HttpResponse:
+def account_page(request: HttpRequest) -> HttpResponse:
     """Show one's account: the name, the password, and a guest's link back."""
     context = {"guest": is_guest(request.user), "return_link": return_link(request)}
     return render(request, "studio/profile.html", context)
@@ -210,14 +211,14 @@ def return_link(request: HttpRequest) -> str:
     if not is_guest(request.user):
         return ""
     # The unusable password is random: making a new one ends all links of the guest.
-    token = signing.dumps([request.user.pk, request.user.password], salt=RETURN, compress=True)
+    token = signing.dumps([request.user.pk, request.user.password], salt=_RETURN_SALT, compress=True)
     return str(request.build_absolute_uri(reverse("return", args=[token])))
 
 
-def come_back(request: HttpRequest, token: str) -> HttpResponse:
+def return_guest(request: HttpRequest, token: str) -> HttpResponse:
     """Log a guest in again by their own link, after a press of a button: a link preview is not a visit."""
     try:
-        pk, password = signing.loads(token, salt=RETURN, max_age=settings.STUDIO_RETURN_AGE)
+        pk, password = signing.loads(token, salt=_RETURN_SALT, max_age=settings.STUDIO_RETURN_AGE)
     except (signing.BadSignature, ValueError, TypeError):
         raise Http404 from None
     person = Person.objects.filter(pk=pk, password=password).first()
@@ -232,7 +233,7 @@ def come_back(request: HttpRequest, token: str) -> HttpResponse:
 # ---------------------------------------------------------------- joining
 
 
-TRUSTED = (OWNER, ADJUDICATOR)
+_TRUSTED = (OWNER, ADJUDICATOR)
 """Roles that need a password, because they see other people's work."""
 
 
@@ -241,21 +242,21 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
     invite = any_invite(token)
     if invite is None or invite.study is None:
         raise Http404
-    if (known := _own(request, invite)) is not None:
+    if (known := _known_member(request, invite)) is not None:
         return known
     if not invite.usable(timezone.now()):
         return _used_up(request, invite)
     if is_preview(request.GET):
         return render(request, "studio/join.html", {"study": invite.study, "preview": True})
-    outsider = not request.user.is_authenticated or (invite.role in TRUSTED and is_guest(request.user))
+    outsider = not request.user.is_authenticated or (invite.role in _TRUSTED and is_guest(request.user))
     form = AccountForm(request.POST or None) if invite.role != PARTICIPANT and outsider else None
     if request.method == "POST" and (form is None or form.is_valid()):
-        return _enter(request, invite, form, outsider)
+        return _admit(request, invite, form, outsider)
     context = {"form": form, "study": invite.study, "role": invite.role}
     return render(request, "studio/join.html", context)
 
 
-def _own(request: HttpRequest, invite: Any) -> HttpResponse | None:
+def _known_member(request: HttpRequest, invite: Any) -> HttpResponse | None:
     """Return the next page for somebody who is already in the study: their link works again."""
     if request.user.is_authenticated:
         if Member.objects.filter(study=invite.study, person=request.user, role=invite.role).exists():
@@ -279,7 +280,7 @@ def _used_up(request: HttpRequest, invite: Any) -> HttpResponse:
     raise Http404
 
 
-def _enter(request: HttpRequest, invite: Any, form: AccountForm | None, outsider: bool) -> HttpResponse:
+def _admit(request: HttpRequest, invite: Any, form: AccountForm | None, outsider: bool) -> HttpResponse:
     crowd_id, visit = platform_ids(request.GET)
     if invite.role == PARTICIPANT and crowd_id:
         earlier = known_participant(invite.study, crowd_id)
@@ -344,7 +345,7 @@ def home(request: HttpRequest) -> HttpResponse:
     return render(request, "studio/home.html", {"memberships": mine, "studies": studies})
 
 
-def look(request: HttpRequest) -> HttpResponse:
+def style_sheet(request: HttpRequest) -> HttpResponse:
     """Return the style sheet of every deadpan page."""
     return HttpResponse(stylesheet(), content_type="text/css", headers={"Cache-Control": "max-age=3600"})
 
@@ -354,7 +355,7 @@ def withdrawal(request: HttpRequest) -> HttpResponse:
     message, done, status = "", False, 200
     if request.method == "POST":
         at = timezone.now()
-        attempt = Try(request, "withdraw", at)
+        attempt = LoginAttempt(request, "withdraw", at)
         if attempt.refused:
             message, status = gettext("Too many attempts. Wait ten minutes."), 429
         elif withdraw(clean_text(request.POST.get("code", "")), at):

@@ -11,7 +11,7 @@ from pathlib import Path
 from deadpan.errors import ConfigError, DataError, need, reason_of
 from deadpan.studio.app.settings import DATABASE, database_settings, settings_for
 
-HOME, URL = "DEADPAN_STUDIO", "DATABASE_URL"
+HOME_VARIABLE, _URL_VARIABLE = "DEADPAN_STUDIO", "DATABASE_URL"
 _EARLIER = {"0002_append_only": "0.2.0"}
 """A migration that only databases of an earlier version have, and that version."""
 
@@ -37,7 +37,7 @@ def open_studio(
     from django.db import connections
 
     home = Path(home).resolve()
-    address = os.environ.get(URL, "") if url is None else url
+    address = os.environ.get(_URL_VARIABLE, "") if url is None else url
     if home.exists() and not home.is_dir():
         raise ConfigError(f"{home}: a file of that name is in the way; choose another --home")
     if existing and not address and not (home / DATABASE).is_file():
@@ -58,13 +58,13 @@ def open_studio(
         home.mkdir(parents=True, exist_ok=True)
         settings.STUDIO_HOME = str(home)
     if not address:
-        private(home / DATABASE)
+        private_file(home / DATABASE)
     if migrate:
         migrate_database(home, address)
         forget_withdrawn(home)
 
 
-def private(path: Path) -> Path:
+def private_file(path: Path) -> Path:
     """Create a file if it is not there, and let only its owner read it. SQLite's logs follow its mode."""
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     os.close(handle)
@@ -74,9 +74,9 @@ def private(path: Path) -> Path:
 
 def forget_withdrawn(home: Path) -> int:
     """Erase people who withdrew and are in the database again, since an older one was put back."""
-    from deadpan.studio.people.withdrawal import FILE, apply_tombstones
+    from deadpan.studio.people.withdrawal import TOMBSTONES, apply_tombstones
 
-    return apply_tombstones(home / FILE)
+    return apply_tombstones(home / TOMBSTONES)
 
 
 def check_connections(workers: int, threads: int) -> None:
@@ -139,7 +139,7 @@ def copy_before_migration(home: Path, url: str) -> Path:
     import shutil
     import subprocess
 
-    target = private(folder / f"before-migration-{stamp}.sql")
+    target = private_file(folder / f"before-migration-{stamp}.sql")
     if not shutil.which("pg_dump"):
         raise DataError(
             "the database is of an older version, and pg_dump is needed to copy it first: install pg_dump"
@@ -164,7 +164,7 @@ def copy_sqlite(source: Path, target: Path) -> Path:
     try:
         with (
             closing(sqlite3.connect(f"file:{source}?mode=ro", uri=True)) as old,
-            closing(sqlite3.connect(private(target))) as new,
+            closing(sqlite3.connect(private_file(target))) as new,
         ):
             old.backup(new)
     except sqlite3.Error as bad:

@@ -17,25 +17,24 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from deadpan.page import Cell, Table
+from deadpan.studio.app.settings import WORKER_VARIABLE
 from deadpan.studio.models import StoredFigures, StoredJudgment
 from deadpan.studio.people.admission import GUEST, applicants, has_round
-from deadpan.studio.records.labels import refresh_cases, report, study_agreement
+from deadpan.studio.records.labels import refresh_cases, study_agreement, study_report
 from deadpan.studio.records.progress import StudyProgress, Worker, pay_rule, study_progress
 from deadpan.studio.records.studies import lock_study, settings_of
 
-WORKER = "DEADPAN_STUDIO_WORKER"
-"""Set by the server that started a worker; without one, a request computes the figures itself."""
-WATCHED = timedelta(seconds=60)
+_WATCHED = timedelta(seconds=60)
 """Figures that somebody looked at within this time are kept up to date."""
-LATE = timedelta(minutes=2)
-SHARE = 10
+_LATE = timedelta(minutes=2)
+_SHARE = 10
 """Computing takes at most one part in this many of a processor's time."""
-SHOWN = 20
-CHEAP = 0.5
+_DISAGREEMENTS_SHOWN = 20
+_CHEAP = 0.5
 """Seconds of figures that a request may compute itself, so that a small study's are always current."""
-LARGE = 2000
+_LARGE = 2000
 """Items of a study whose figures no request computes, if there is a worker."""
-NAMES = {
+_COEFFICIENTS = {
     "raw": gettext_lazy("plain agreement"),
     "cohen": gettext_lazy("Cohen's kappa, mean of pairs"),
     "fleiss": gettext_lazy("Fleiss' kappa"),
@@ -67,19 +66,19 @@ def figures_page(study: Any) -> Any:
         if now - row.wanted_at > timedelta(seconds=5):
             with suppress(DatabaseError):  # somebody else writes for long: the page needs no write
                 StoredFigures.objects.filter(pk=row.pk).update(wanted_at=now)
-        if row.stamp and row.seconds < CHEAP and row.stamp != stamp_of(study):
+        if row.stamp and row.seconds < _CHEAP and row.stamp != stamp_of(study):
             return mark_safe(compute_figures(study, language))
-        patience = LATE + timedelta(seconds=SHARE * row.seconds)
-        waiting = not row.stamp and now - row.computed_at < 5 * LATE
-        served = waiting or (os.environ.get(WORKER) == "1" and now - row.computed_at < patience)
+        patience = _LATE + timedelta(seconds=_SHARE * row.seconds)
+        waiting = not row.stamp and now - row.computed_at < 5 * _LATE
+        served = waiting or (os.environ.get(WORKER_VARIABLE) == "1" and now - row.computed_at < patience)
         if served or row.stamp == stamp_of(study):
             return mark_safe(row.page)
-    if os.environ.get(WORKER) == "1" and study.main_items > LARGE:
+    if os.environ.get(WORKER_VARIABLE) == "1" and study.main_items > _LARGE:
         # The worker has them in a while; a request that computed them would keep everybody waiting.
         if row is not None:
             return mark_safe(row.page)
         page = render_to_string("studio/dashboard_soon.html", {"study": study})
-        values = {"stamp": "", "page": page, "computed_at": now - LATE}
+        values = {"stamp": "", "page": page, "computed_at": now - _LATE}
         StoredFigures.objects.get_or_create(study=study, language=language, defaults=values)
         return mark_safe(page)
     return mark_safe(compute_figures(study, language))
@@ -109,8 +108,8 @@ def refresh_watched() -> int:
     """Compute the figures that somebody looks at and that are out of date; return how many."""
     now = timezone.now()
     done = 0
-    for row in StoredFigures.objects.filter(wanted_at__gt=now - WATCHED).select_related("study"):
-        rested = timezone.now() - row.computed_at > timedelta(seconds=max(4.0, SHARE * row.seconds))
+    for row in StoredFigures.objects.filter(wanted_at__gt=now - _WATCHED).select_related("study"):
+        rested = timezone.now() - row.computed_at > timedelta(seconds=max(4.0, _SHARE * row.seconds))
         if rested and row.stamp != stamp_of(row.study):
             compute_figures(row.study, row.language)
             done += 1
@@ -124,8 +123,8 @@ def _figures(study: Any) -> dict[str, Any]:
     return {
         "study": study,
         "agreement": _agreement(study),
-        "sections": report(study),
-        "split": cases[:SHOWN],
+        "sections": study_report(study),
+        "split": cases[:_DISAGREEMENTS_SHOWN],
         "split_count": study.cases.count(),
         "progress": counted,
         "people": _people(counted),
@@ -143,14 +142,14 @@ def _agreement(study: Any) -> list[tuple[str, Table]]:
             question,
             Table(
                 (_("coefficient"), _("value")),
-                tuple((str(NAMES[name]), value) for name, value in found.items()),
+                tuple((str(_COEFFICIENTS[name]), value) for name, value in found.items()),
             ),
         )
         for question, found in study_agreement(study).items()
     ]
 
 
-def _called(worker: Worker) -> str:
+def _display_name(worker: Worker) -> str:
     """Return the name of an account; a guest's is random, so the pseudonym, which exports have too."""
     if worker.name.startswith(GUEST):
         return f"{_('guest')} {worker.pseudonym}"
@@ -160,7 +159,7 @@ def _called(worker: Worker) -> str:
 def _people(counted: StudyProgress) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (
-            _called(worker),
+            _display_name(worker),
             _(worker.role),
             _(worker.state),
             worker.done,

@@ -17,15 +17,15 @@ from deadpan.formats.study_settings import LARGEST, LIMITS
 from deadpan.studio.models import StoredStudy
 from deadpan.studio.people.demographics import GENDERS, country_choices
 from deadpan.studio.protocols import PROTOCOLS
-from deadpan.studio.records.steering import FIXED
+from deadpan.studio.records.steering import FIXED_SETTINGS
 from deadpan.studio.records.studies import SLUG
 from deadpan.validation import field_types
 
-SMALLEST = {"abandon_minutes": 1}
-ADDRESSES = ("http://", "https://")
-LONG = ("consent", "instructions", "guideline")
-LANGUAGES = (("en", "English"), ("ko", "한국어"))
-SAID = {
+_SMALLEST = {"abandon_minutes": 1}
+_WEB_SCHEMES = ("http://", "https://")
+_LONG_TEXTS = ("consent", "instructions", "guideline")
+_LANGUAGES = (("en", "English"), ("ko", "한국어"))
+SETTING_LABELS = {
     "title": _("Title that people see"),
     "language": _("Language of the texts"),
     "threshold": _("Share of matches from which admission is proposed"),
@@ -56,7 +56,7 @@ SAID = {
 }
 
 
-LATER_FIXED = ("qualification", "overlap", "country", "gender")
+_LATER_FIXED = ("qualification", "overlap", "country", "gender")
 
 
 class NewStudyForm(forms.Form):
@@ -65,7 +65,7 @@ class NewStudyForm(forms.Form):
     protocol = forms.ChoiceField(label=_("Protocol"))
     name = forms.CharField(label=_("Name in the address: small letters, digits, hyphens"), max_length=59)
     title = forms.CharField(label=_("Title that people see"), max_length=200)
-    language = forms.ChoiceField(label=_("Language of the texts"), choices=LANGUAGES)
+    language = forms.ChoiceField(label=_("Language of the texts"), choices=_LANGUAGES)
     raters = forms.IntegerField(label=_("People per item"), min_value=1, max_value=1000, initial=3)
     file = forms.FileField(
         label=_("Items: CSV, Excel, JSONL, Label Studio JSON, or a zipped study folder; a survey needs none"),
@@ -99,11 +99,11 @@ class NewStudyForm(forms.Form):
 
     def needed(self) -> list[Any]:
         """Return the fields that every study has."""
-        return [field for field in self if field.name not in LATER_FIXED]
+        return [field for field in self if field.name not in _LATER_FIXED]
 
     def fixed(self) -> list[Any]:
         """Return the fields that can be left empty, and that stay as they are once the study is made."""
-        return [self[name] for name in LATER_FIXED]
+        return [self[name] for name in _LATER_FIXED]
 
     def settings(self) -> dict[str, Any]:
         """Return what was chosen of these as settings."""
@@ -133,13 +133,13 @@ class SettingsForm(forms.Form):
     """The settings of a study, one field each, of the type the protocol declares."""
 
     title = forms.CharField(label=_("Title that people see"), max_length=200)
-    language = forms.ChoiceField(label=_("Language of the texts"), choices=LANGUAGES)
+    language = forms.ChoiceField(label=_("Language of the texts"), choices=_LANGUAGES)
 
     def __init__(self, study: Any, data: Any = None) -> None:
         self.study = study
         kind = settings_type(study.protocol)
         hints = field_types(kind)
-        names = [f.name for f in fields(kind) if f.name not in FIXED]
+        names = [f.name for f in fields(kind) if f.name not in FIXED_SETTINGS]
         initial = {"title": study.title, "language": study.language}
         for one in fields(kind):
             default = one.default if one.default_factory is not dict else {}
@@ -187,7 +187,7 @@ class NumberTable(forms.CharField):
 
 def _field(name: str, hint: Any) -> forms.Field:
     """Return the form field of a type; one that may be empty is not required."""
-    label = SAID.get(name, name)
+    label = SETTING_LABELS.get(name, name)
     optional = get_origin(hint) in (Union, types.UnionType) and type(None) in get_args(hint)
     kind = next(part for part in get_args(hint) if part is not type(None)) if optional else hint
     if get_origin(kind) is Literal:
@@ -200,17 +200,17 @@ def _field(name: str, hint: Any) -> forms.Field:
         return forms.FloatField(label=label, required=not optional, **_limits(name))
     if isinstance(get_origin(kind), type) and issubclass(get_origin(kind), Mapping):
         return NumberTable(label=label, required=False, max_length=500)
-    widget = forms.Textarea(attrs={"rows": 6}) if name in LONG else forms.TextInput()
-    limit = 20_000 if name in LONG else 500
+    widget = forms.Textarea(attrs={"rows": 6}) if name in _LONG_TEXTS else forms.TextInput()
+    limit = 20_000 if name in _LONG_TEXTS else 500
     checks = [_check_address] if name.endswith("_url") else []
     return forms.CharField(label=label, required=False, max_length=limit, widget=widget, validators=checks)
 
 
 def _limits(name: str) -> dict[str, int]:
     """Return the limits of a number, so that the form says them in the reader's language."""
-    return {"min_value": SMALLEST.get(name, 0), "max_value": LIMITS.get(name, LARGEST)}
+    return {"min_value": _SMALLEST.get(name, 0), "max_value": LIMITS.get(name, LARGEST)}
 
 
 def _check_address(value: str) -> None:
-    if not value.startswith(ADDRESSES):
+    if not value.startswith(_WEB_SCHEMES):
         raise forms.ValidationError(gettext("A link begins with https://"))

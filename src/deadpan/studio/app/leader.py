@@ -40,7 +40,7 @@ from deadpan.studio.models import (
     StoredItem,
     StoredJudgment,
 )
-from deadpan.studio.people.admission import decide, make_invite, renew_invite, revoke_invite
+from deadpan.studio.people.admission import make_invite, renew_invite, revoke_invite, set_admission
 from deadpan.studio.people.assignment import even_share
 from deadpan.studio.protocols import PROTOCOLS
 from deadpan.studio.records import sources, steering
@@ -52,7 +52,7 @@ from deadpan.studio.records.release import MODES, release_facts, release_study
 from deadpan.studio.records.steering import add_items
 from deadpan.studio.records.studies import create_study, protocol_of, screen_of, settings_of
 
-PAGE = 50
+_ROWS_PER_PAGE = 50
 
 
 @for_owners
@@ -63,7 +63,7 @@ def dashboard(request: HttpRequest) -> HttpResponse:
 
 
 @for_owners
-def live(request: HttpRequest) -> HttpResponse:
+def live_figures(request: HttpRequest) -> HttpResponse:
     """Show the live part alone."""
     return HttpResponse(figures_page(request.study))
 
@@ -71,7 +71,7 @@ def live(request: HttpRequest) -> HttpResponse:
 @for_owners
 def flags(request: HttpRequest) -> HttpResponse:
     """List what people flagged and why they skipped items, the latest first."""
-    pages = Paginator(flagged_assignments(request.study), PAGE)
+    pages = Paginator(flagged_assignments(request.study), _ROWS_PER_PAGE)
     page = pages.get_page(whole_number(request.GET.get("page", ""), 1))
     context = {"study": request.study, "page": page, "rows": list(item_flags(page))}
     return render(request, "studio/flags.html", context)
@@ -82,7 +82,7 @@ def flags(request: HttpRequest) -> HttpResponse:
 def decide_applicant(request: HttpRequest) -> HttpResponse:
     """Admit or refuse somebody after the qualification round."""
     admit = request.POST.get("decision") == "admit"
-    if not decide(request.study, request.POST.get("member", ""), admit, request.user.name):
+    if not set_admission(request.study, request.POST.get("member", ""), admit, request.user.name):
         raise Http404
     return redirect("dashboard", slug=request.study.slug)
 
@@ -90,7 +90,7 @@ def decide_applicant(request: HttpRequest) -> HttpResponse:
 # ---------------------------------------------------------------- steering
 
 
-LONG_PAGE = 100
+_ROWS_PER_LONG_PAGE = 100
 
 
 @for_owners
@@ -131,14 +131,14 @@ def settings(request: HttpRequest) -> HttpResponse:
 
 
 @for_owners
-def people(request: HttpRequest, link: str = "") -> HttpResponse:
+def people_page(request: HttpRequest, link: str = "") -> HttpResponse:
     """List members and invitations, with what can be done about each."""
     study = request.study
     set_ = settings_of(study)
     members = Member.objects.filter(study=study).select_related("person").order_by("joined_at")
-    page = Paginator(members, LONG_PAGE).get_page(whole_number(request.GET.get("page", ""), 1))
+    page = Paginator(members, _ROWS_PER_LONG_PAGE).get_page(whole_number(request.GET.get("page", ""), 1))
     rows = [{"m": member, "pay": pay_of(member, set_), "guest": is_guest(member.person)} for member in page]
-    invites = Invite.objects.filter(study=study).order_by("-pk")[:LONG_PAGE]
+    invites = Invite.objects.filter(study=study).order_by("-pk")[:_ROWS_PER_LONG_PAGE]
     now = timezone.now()
     context = {
         "study": study,
@@ -153,7 +153,7 @@ def people(request: HttpRequest, link: str = "") -> HttpResponse:
 
 @for_owners
 @require_POST
-def invite(request: HttpRequest) -> HttpResponse:
+def invite_page(request: HttpRequest) -> HttpResponse:
     """Make a link; it is shown once, in the answer to this request, and stored as a hash."""
     role = request.POST.get("role", "")
     uses = whole_number(request.POST.get("uses", "1"), 0)
@@ -161,7 +161,7 @@ def invite(request: HttpRequest) -> HttpResponse:
         raise Http404
     group = clean_text(request.POST.get("group", ""))[:40]
     token = make_invite(request.study, role, uses, timezone.now(), request.user.name, group=group)
-    return people(request, slug=request.study.slug, link=_join(request, token))
+    return people_page(request, slug=request.study.slug, link=_join(request, token))
 
 
 def _join(request: HttpRequest, token: str) -> str:
@@ -176,7 +176,7 @@ def change_invite(request: HttpRequest, pk: int) -> HttpResponse:
         token = renew_invite(request.study, pk, timezone.now(), request.user.name)
         if token is None:
             raise Http404
-        return people(request, slug=request.study.slug, link=_join(request, token))
+        return people_page(request, slug=request.study.slug, link=_join(request, token))
     if not revoke_invite(request.study, pk, timezone.now(), request.user.name):
         raise Http404
     return redirect("people", slug=request.study.slug)
@@ -195,11 +195,15 @@ def change_member(request: HttpRequest, pk: int) -> HttpResponse:
     elif do == "restore":
         steering.restore_member(request.study, member.pseudonym, request.user.name)
     elif do in ("admit", "refuse"):
-        decide(request.study, member.pseudonym, do == "admit", request.user.name)
-    elif do == "password" and member.person.has_usable_password() and _below(request.user, member.person):
+        set_admission(request.study, member.pseudonym, do == "admit", request.user.name)
+    elif (
+        do == "password"
+        and member.person.has_usable_password()
+        and _may_reset_password(request.user, member.person)
+    ):
         token = steering.reset_token(member.person, timezone.now())
-        steering.log(request.study, request.user.name, "reset password", member=member.pseudonym)
-        return people(
+        steering.log_event(request.study, request.user.name, "reset password", member=member.pseudonym)
+        return people_page(
             request, slug=request.study.slug, link=str(request.build_absolute_uri(f"/reset/{token}"))
         )
     else:
@@ -207,7 +211,7 @@ def change_member(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("people", slug=request.study.slug)
 
 
-def _below(leader: Any, person: Any) -> bool:
+def _may_reset_password(leader: Any, person: Any) -> bool:
     """Return whether the leader may reset this password: never an owner's, nor one used in other studies."""
     if person.is_owner or leader == person:
         return False
@@ -268,12 +272,12 @@ def download(request: HttpRequest, what: str) -> HttpResponse:
             else:
                 raise Http404
         except DeadpanError as bad:
-            return _refused(request, bad)
-        steering.log(study, request.user.name, "download", file=what)
+            return _not_possible(request, bad)
+        steering.log_event(study, request.user.name, "download", file=what)
         return _zip(place, f"{name}.zip")
 
 
-def _refused(request: HttpRequest, bad: Exception) -> HttpResponse:
+def _not_possible(request: HttpRequest, bad: Exception) -> HttpResponse:
     context = {"title": _("Not possible yet"), "text": str(bad), "study": request.study}
     return render(request, "studio/error.html", context, status=400)
 
@@ -291,7 +295,7 @@ def _zip(folder: Path, name: str) -> FileResponse:
 
 @for_owners
 @require_POST
-def release(request: HttpRequest) -> HttpResponse:
+def release_page(request: HttpRequest) -> HttpResponse:
     """Send a release: ids or gated text."""
     mode = request.POST.get("mode", "")
     if mode not in MODES:
@@ -304,26 +308,26 @@ def release(request: HttpRequest) -> HttpResponse:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "release"
         try:
-            described = release_facts(request.study, mode, published=datetime.now(UTC).date(), **facts)
-            release_study(request.study, place, described, mode, actor=request.user.name)
+            card = release_facts(request.study, mode, published=datetime.now(UTC).date(), **facts)
+            release_study(request.study, place, card, mode, actor=request.user.name)
         except DeadpanError as bad:
-            return _refused(request, bad)
+            return _not_possible(request, bad)
         return _zip(place, f"{request.study.slug}-release-{mode}.zip")
 
 
 @for_owners
-def audit(request: HttpRequest) -> HttpResponse:
+def log_page(request: HttpRequest) -> HttpResponse:
     """Show the audit log, the latest first."""
     events = Event.objects.filter(study=request.study).order_by("-id")
-    page = Paginator(events, LONG_PAGE).get_page(whole_number(request.GET.get("page", ""), 1))
+    page = Paginator(events, _ROWS_PER_LONG_PAGE).get_page(whole_number(request.GET.get("page", ""), 1))
     return render(request, "studio/log.html", {"study": request.study, "page": page})
 
 
 # ---------------------------------------------------------------- making a study
 
 
-DRAFT = "new_study"
-PREVIEWS = 3
+_DRAFT = "new_study"
+_PREVIEWS = 3
 
 
 @takes_files
@@ -341,7 +345,7 @@ def new(request: HttpRequest) -> HttpResponse:
             if file is None:
                 return _create(request, told, [])
             told["token"] = sources.keep_upload(file.name, file.chunks())
-            request.session[DRAFT] = told
+            request.session[_DRAFT] = told
             return redirect("columns")
         except DeadpanError as bad:
             form.add_error("file", str(bad))
@@ -351,7 +355,7 @@ def new(request: HttpRequest) -> HttpResponse:
 @login_required
 def columns(request: HttpRequest) -> HttpResponse:
     """Choose the columns, look at the first items as people will see them, and make the study."""
-    told = request.session.get(DRAFT)
+    told = request.session.get(_DRAFT)
     if not request.user.is_owner or not told:
         raise Http404
     context: dict[str, Any] = {"told": told, "error": "", "screens": [], "parts": []}
@@ -361,12 +365,12 @@ def columns(request: HttpRequest) -> HttpResponse:
         if items is None:
             items = _from_table(request, path, told, context)
         if items:
-            context["screens"] = _screens(told, items[:PREVIEWS])
+            context["screens"] = _screens(told, items[:_PREVIEWS])
             context["count"] = len(items)
             if request.method == "POST" and "create" in request.POST:
                 response = _create(request, told, items)
                 sources.drop_upload(told["token"])
-                request.session.pop(DRAFT, None)
+                request.session.pop(_DRAFT, None)
                 return response
     except DeadpanError as bad:
         context["error"] = str(bad)
@@ -376,7 +380,7 @@ def columns(request: HttpRequest) -> HttpResponse:
 def _from_table(request: HttpRequest, path: Any, told: dict[str, Any], context: dict[str, Any]) -> list[Any]:
     """Return the items of the chosen columns; before any is chosen, of those that were guessed."""
     names, rows = sources.columns_of(path)
-    chosen = sources.guessed(names, told["protocol"])
+    chosen = sources.guess_columns(names, told["protocol"])
     if request.method == "POST":
         chosen = {part: clean_text(request.POST.get(f"column.{part}", "")) for part in chosen}
     context["columns"] = names
@@ -440,7 +444,7 @@ def preview(request: HttpRequest) -> HttpResponse:
     study = request.study
     protocol, settings = protocol_of(study), settings_of(study)
     screens = [
-        screen_of(item, study, f"preview:{item.pk}") for item in study.items.order_by("position")[:PREVIEWS]
+        screen_of(item, study, f"preview:{item.pk}") for item in study.items.order_by("position")[:_PREVIEWS]
     ]
     context = {"study": study, "screens": screens, "protocol": protocol, "settings": settings}
     return render(request, "studio/preview.html", context)
@@ -449,7 +453,7 @@ def preview(request: HttpRequest) -> HttpResponse:
 # ---------------------------------------------------------------- adjudication
 
 
-ORDER = ("share", "item_id", "pk")
+_CASE_ORDER = ("share", "item_id", "pk")
 
 
 @for_judges
@@ -457,7 +461,9 @@ def queue(request: HttpRequest) -> HttpResponse:
     """List open disagreements with their texts, the most divided first."""
     refresh_cases(request.study)
     waiting = StoredCase.objects.filter(study=request.study, decided="").select_related("item")
-    page = Paginator(waiting.order_by(*ORDER), PAGE).get_page(whole_number(request.GET.get("page", ""), 1))
+    page = Paginator(waiting.order_by(*_CASE_ORDER), _ROWS_PER_PAGE).get_page(
+        whole_number(request.GET.get("page", ""), 1)
+    )
     decided = StoredCase.objects.filter(study=request.study).exclude(decided="").count()
     context = {"study": request.study, "page": page, "decided": decided, "may_decide": request.member}
     return render(request, "studio/queue.html", context)
@@ -509,7 +515,7 @@ def _neighbour(case: Any, forward: bool) -> Any:
     if forward:
         later = Q(share__gt=case.share) | Q(share=case.share, item_id__gt=case.item_id)
         later |= Q(share=case.share, item_id=case.item_id, pk__gt=case.pk)
-        return waiting.filter(later).order_by(*ORDER).first()
+        return waiting.filter(later).order_by(*_CASE_ORDER).first()
     earlier = Q(share__lt=case.share) | Q(share=case.share, item_id__lt=case.item_id)
     earlier |= Q(share=case.share, item_id=case.item_id, pk__lt=case.pk)
-    return waiting.filter(earlier).order_by(*(f"-{name}" for name in ORDER)).first()
+    return waiting.filter(earlier).order_by(*(f"-{name}" for name in _CASE_ORDER)).first()

@@ -38,7 +38,7 @@ from deadpan.studio.models import (
     StoredStudy,
 )
 
-OWN_WORDS = ("deadpan", "deadpanstudio", "deadpan studio", "studio", "sarcasm", "sarcastic", "annotator",
+_OWN_WORDS = ("deadpan", "deadpanstudio", "deadpan studio", "studio", "sarcasm", "sarcastic", "annotator",
              "adjudicator", "participant", "owner", "study leader", "비꼼", "풍자")  # fmt: skip
 """Words of this program, which somebody who guesses would try first."""
 
@@ -67,7 +67,7 @@ class PlainWordValidator:
     def validate(self, password: str, user: Any = None) -> None:
         """Raise Django's error for such a password."""
         core = password.casefold().strip(digits + punctuation + whitespace)
-        if not core or core in self.common or core in OWN_WORDS:
+        if not core or core in self.common or core in _OWN_WORDS:
             raise ValidationError(self.get_help_text(), code="password_plain_word")
 
     def get_help_text(self) -> str:
@@ -94,7 +94,7 @@ def new_token() -> str:
     return secrets.token_urlsafe(24)
 
 
-def digest(token: str) -> str:
+def hash_token(token: str) -> str:
     """Return the hash of a token, which is stored. A token is long and random: a plain hash is enough."""
     return hashlib.sha256(token.encode()).hexdigest()
 
@@ -102,8 +102,8 @@ def digest(token: str) -> str:
 # ---------------------------------------------------------------- rate limit
 
 
-WITHIN = timedelta(minutes=10)
-PAIR, NAME, ADDRESS = 8, 40, 60
+_WINDOW = timedelta(minutes=10)
+_PAIR_LIMIT, _NAME_LIMIT, _ADDRESS_LIMIT = 8, 40, 60
 """Failures within that time: of one name from one address, of one name, and from one address."""
 
 
@@ -114,16 +114,16 @@ def client_address(request: HttpRequest) -> str:
     return told.rsplit(",", 1)[-1].strip() or str(request.META.get("REMOTE_ADDR", ""))
 
 
-class Try:
+class LoginAttempt:
     """One try to log in or to use a code."""
 
     def __init__(self, request: HttpRequest, name: str, now: datetime) -> None:
         address, name = client_address(request), name.casefold()
         self.now = now
         limits: dict[str, int] = {
-            digest(f"{address}\x1f{name}"): PAIR,
-            digest(f"name\x1f{name}"): NAME,
-            digest(f"address\x1f{address}"): ADDRESS,
+            hash_token(f"{address}\x1f{name}"): _PAIR_LIMIT,
+            hash_token(f"name\x1f{name}"): _NAME_LIMIT,
+            hash_token(f"address\x1f{address}"): _ADDRESS_LIMIT,
         }
         self.rows: list[Any] = [
             (Attempt.objects.create(key=key, created_at=now), limits[key]) for key in limits
@@ -133,7 +133,7 @@ class Try:
     def refused(self) -> bool:
         """True if one of the limits is reached; such a try is not counted itself."""
         over = any(
-            Attempt.objects.filter(key=row.key, created_at__gt=self.now - WITHIN, pk__lt=row.pk).count()
+            Attempt.objects.filter(key=row.key, created_at__gt=self.now - _WINDOW, pk__lt=row.pk).count()
             >= limit
             for row, limit in self.rows
         )
@@ -144,14 +144,14 @@ class Try:
     def succeeded(self) -> None:
         """Take the try out of the count, and forget tries that are past the limit's time."""
         Attempt.objects.filter(pk__in=[row.pk for row, _ in self.rows]).delete()
-        Attempt.objects.filter(created_at__lt=self.now - WITHIN).delete()
+        Attempt.objects.filter(created_at__lt=self.now - _WINDOW).delete()
 
 
 # ---------------------------------------------------------------- roles
 
 
 View = Callable[..., HttpResponse]
-OUT = (REMOVED, WITHDRAWN)
+_OUT_STATES = (REMOVED, WITHDRAWN)
 """States of people who are no longer in the study."""
 
 
@@ -164,7 +164,7 @@ def for_members(*roles: str) -> Callable[[View], View]:
             member = (
                 Member.objects.filter(study__slug=slug, person=request.user).select_related("study").first()
             )
-            if member is None or member.role not in roles or member.state in OUT:
+            if member is None or member.role not in roles or member.state in _OUT_STATES:
                 raise Http404
             request.member, request.study = member, member.study
             return view(request, **kwargs)
@@ -185,7 +185,7 @@ def for_judges(view: View) -> View:
     def guarded(request: HttpRequest, slug: str, **kwargs: Any) -> HttpResponse:
         study = StoredStudy.objects.filter(slug=slug).first()
         member = Member.objects.filter(study=study, person=request.user).first() if study else None
-        judges = member is not None and member.role == ADJUDICATOR and member.state not in OUT
+        judges = member is not None and member.role == ADJUDICATOR and member.state not in _OUT_STATES
         if study is None or not (judges or owns(request.user, study)):
             raise Http404
         request.study, request.member = study, member if judges else None
@@ -235,7 +235,7 @@ def for_holders(view: View) -> View:
 
 
 def _at_work(member: Any) -> bool:
-    here = member.role in (ANNOTATOR, PARTICIPANT) and member.state not in (*OUT, REFUSED)
+    here = member.role in (ANNOTATOR, PARTICIPANT) and member.state not in (*_OUT_STATES, REFUSED)
     return here and member.consented_at is not None
 
 
@@ -258,11 +258,11 @@ def for_owners(view: View) -> View:
 # ---------------------------------------------------------------- middleware
 
 
-UPLOAD = 64 * 1024 * 1024
+_LARGEST_UPLOAD = 64 * 1024 * 1024
 """Bytes of a file of items."""
-FORM = 512 * 1024
+_LARGEST_FORM = 512 * 1024
 """Bytes of everything else."""
-LOST = (OperationalError, InterfaceError)
+_DATABASE_LOST = (OperationalError, InterfaceError)
 """Errors of a database that is gone, full or locked for too long."""
 
 
@@ -286,11 +286,15 @@ class UploadMiddleware:
             length = int(request.META.get("CONTENT_LENGTH") or 0)
         except ValueError:
             length = 0
-        if length <= FORM:
+        if length <= _LARGEST_FORM:
             return None
-        if getattr(view, "takes_files", False) and length <= UPLOAD and request.user.is_authenticated:
+        if (
+            getattr(view, "takes_files", False)
+            and length <= _LARGEST_UPLOAD
+            and request.user.is_authenticated
+        ):
             return None
-        return render(request, "studio/too_large.html", {"limit": UPLOAD // 1024**2}, status=413)
+        return render(request, "studio/too_large.html", {"limit": _LARGEST_UPLOAD // 1024**2}, status=413)
 
 
 class DatabaseMiddleware:
@@ -303,7 +307,7 @@ class DatabaseMiddleware:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        return unavailable() if isinstance(exception, LOST) else None
+        return unavailable() if isinstance(exception, _DATABASE_LOST) else None
 
 
 def unavailable() -> HttpResponse:
@@ -315,7 +319,7 @@ def unavailable() -> HttpResponse:
 # ---------------------------------------------------------------- text from a browser
 
 
-LONGEST_NUMBER = 12
+_LONGEST_NUMBER = 12
 
 
 def clean_text(text: str) -> str:
@@ -328,7 +332,7 @@ def clean_text(text: str) -> str:
 def whole_number(text: str, default: int, lowest: int = 0, highest: int = 10**9) -> int:
     """Return ASCII digits as a number within limits; anything else is the default."""
     digits = text.strip()
-    if not (digits.isascii() and digits.isdigit()) or len(digits) > LONGEST_NUMBER:
+    if not (digits.isascii() and digits.isdigit()) or len(digits) > _LONGEST_NUMBER:
         return default
     return max(lowest, min(highest, int(digits)))
 
@@ -350,7 +354,7 @@ def forbidden(request: HttpRequest, exception: Any = None) -> HttpResponse:
     return _page(request, _("That is not allowed"), _("Nothing was changed."), 403)
 
 
-def csrf(request: HttpRequest, reason: str = "") -> HttpResponse:
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Answer a form that is too old or came from another site."""
     text = _(
         "The form was too old or came from another page. Nothing was changed. Go back, reload and try again."
@@ -358,14 +362,14 @@ def csrf(request: HttpRequest, reason: str = "") -> HttpResponse:
     return _page(request, _("That form could not be accepted"), text, 403)
 
 
-def bad(request: HttpRequest, exception: Any = None) -> HttpResponse:
+def bad_request(request: HttpRequest, exception: Any = None) -> HttpResponse:
     """Answer 400."""
     return _page(request, _("That could not be understood"), _("Nothing was changed."), 400)
 
 
-def broken(request: HttpRequest) -> HttpResponse:
+def server_error(request: HttpRequest) -> HttpResponse:
     """Answer 500, or 503 if it is the database that cannot be reached."""
-    if isinstance(sys.exc_info()[1], LOST):
+    if isinstance(sys.exc_info()[1], _DATABASE_LOST):
         return unavailable()
     text = _(
         "Something went wrong on the server. What was shown as saved is safe. Reload the page and go on."

@@ -18,12 +18,11 @@ from deadpan.errors import need
 from deadpan.page.summary import Summary
 from deadpan.results import Result
 from deadpan.storage import write_text
-from deadpan.studio.app.database import HOME, check_connections, open_studio
+from deadpan.studio.app.database import HOME_VARIABLE, check_connections, open_studio
+from deadpan.studio.app.settings import WORKER_VARIABLE
 
-ADDRESS = "address.txt"
-EVERYWHERE = ("0.0.0.0", "::", "[::]")
-WORKER = "DEADPAN_STUDIO_WORKER"
-"""Tells the requests that figures are computed by a worker."""
+_ADDRESS_FILE = "address.txt"
+_ANY_HOST = ("0.0.0.0", "::", "[::]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +66,7 @@ def prepare_server(
     token = start_token(datetime.now(UTC))
     connections.close_all()
     site = f"http://{host}:{port}"
-    write_text(home / ADDRESS, _public_address(host, port, hosts, plain_http) + "\n")
+    write_text(home / _ADDRESS_FILE, _public_address(host, port, hosts, plain_http) + "\n")
     return StudioStart(site, f"{site}/start/{token}" if token else None)
 
 
@@ -75,7 +74,7 @@ def _public_address(host: str, port: int, hosts: tuple[str, ...], plain_http: bo
     """Return the address people use: the first host that was named, behind its proxy, or this machine."""
     if hosts and not plain_http:
         return f"https://{hosts[0]}"
-    name = hosts[0] if hosts else "127.0.0.1" if host in EVERYWHERE else host
+    name = hosts[0] if hosts else "127.0.0.1" if host in _ANY_HOST else host
     return f"http://{name}:{port}"
 
 
@@ -83,7 +82,7 @@ def last_address() -> str:
     """Return the address at which the open studio was served last, for the links that commands print."""
     from django.conf import settings
 
-    path = Path(settings.STUDIO_HOME) / ADDRESS
+    path = Path(settings.STUDIO_HOME) / _ADDRESS_FILE
     return path.read_text(encoding="utf-8").strip() if path.is_file() else "http://127.0.0.1:8000"
 
 
@@ -119,7 +118,7 @@ def serve_studio(
         def load(self) -> Any:
             return application_for(home, hosts, plain_http, client_header)
 
-    os.environ[WORKER] = "1"
+    os.environ[WORKER_VARIABLE] = "1"
     worker = start_worker(home)
     try:
         Server().run()
@@ -134,16 +133,16 @@ def serve_studio(
 # ---------------------------------------------------------------- the WSGI application
 
 
-FORM = 512 * 1024
+_SMALL_BODY = 512 * 1024
 """Bytes of a body that is read at once; larger ones are uploads of the study leader."""
 
-HOSTS, PLAIN = "DEADPAN_STUDIO_HOSTS", "DEADPAN_STUDIO_PLAIN_HTTP"
-CLIENT = "DEADPAN_STUDIO_CLIENT_HEADER"
-PATIENCE, PACE, STEP = 10.0, 32 * 1024, 16
+_HOSTS, _PLAIN = "DEADPAN_STUDIO_HOSTS", "DEADPAN_STUDIO_PLAIN_HTTP"
+_CLIENT = "DEADPAN_STUDIO_CLIENT_HEADER"
+_BODY_SECONDS, _BODY_RATE, _READ_STEP = 10.0, 32 * 1024, 16
 """Seconds and bytes per second a body may take: a slow client must not hold a thread for long."""
 
 
-class Prompt:
+class BodyDeadline:
     """Reads the body of a request before the application runs, and ends a request whose body is too slow."""
 
     def __init__(
@@ -153,7 +152,7 @@ class Prompt:
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         length = environ.get("CONTENT_LENGTH") or "0"
-        if length.isascii() and length.isdigit() and 0 < int(length) <= FORM:
+        if length.isascii() and length.isdigit() and 0 < int(length) <= _SMALL_BODY:
             body = self._read(environ, int(length))
             if body is None:
                 start_response(
@@ -166,14 +165,14 @@ class Prompt:
 
     def _read(self, environ: dict[str, Any], length: int) -> bytes | None:
         """Return the body; None if it took too long."""
-        until, body = self.clock() + PATIENCE + length / PACE, b""
+        until, body = self.clock() + _BODY_SECONDS + length / _BODY_RATE, b""
         connection = environ.get("gunicorn.socket")
         while len(body) < length:
             if connection is not None:
                 connection.settimeout(max(0.1, until - self.clock()))
             try:
                 # A few bytes at a time: a longer read would wait for the slowest client.
-                part = environ["wsgi.input"].read(min(STEP, length - len(body)))
+                part = environ["wsgi.input"].read(min(_READ_STEP, length - len(body)))
             except OSError:
                 return None
             body += part
@@ -192,20 +191,20 @@ def application_for(
     open_studio(home, hosts=hosts, plain_http=plain_http, migrate=False, client_header=header)
     from django.core.wsgi import get_wsgi_application
 
-    return Prompt(get_wsgi_application())
+    return BodyDeadline(get_wsgi_application())
 
 
 def application_from_environment() -> Any:
     """Return the application for `gunicorn 'deadpan.studio.app.server:application_from_environment()'`."""
-    hosts = tuple(filter(None, os.environ.get(HOSTS, "").split(",")))
-    home = Path(os.environ.get(HOME, "studio"))
-    return application_for(home, hosts, os.environ.get(PLAIN) == "1", os.environ.get(CLIENT, ""))
+    hosts = tuple(filter(None, os.environ.get(_HOSTS, "").split(",")))
+    home = Path(os.environ.get(HOME_VARIABLE, "studio"))
+    return application_for(home, hosts, os.environ.get(_PLAIN) == "1", os.environ.get(_CLIENT, ""))
 
 
 # ---------------------------------------------------------------- the worker
 
 
-PAUSE = 2.0
+_WORKER_PAUSE = 2.0
 
 
 def start_worker(home: Path) -> subprocess.Popen[bytes]:
@@ -227,7 +226,7 @@ def run_worker(home: Path, parent: int) -> None:
         except (OperationalError, InterfaceError) as lost:
             logging.getLogger("django").warning("figures: %s", lost)
             connection.close()
-        time.sleep(PAUSE)
+        time.sleep(_WORKER_PAUSE)
 
 
 if __name__ == "__main__":

@@ -10,10 +10,12 @@ from urllib.parse import unquote, urlsplit
 
 from deadpan.errors import ConfigError
 
-PACKAGE = Path(__file__).parent.parent
+_PACKAGE = Path(__file__).parent.parent
 DATABASE = "studio.sqlite3"
-SECRET = "secret.key"
-MIDDLEWARE = [
+WORKER_VARIABLE = "DEADPAN_STUDIO_WORKER"
+"""Set by a server that started a worker for the figures; without one, a request computes them itself."""
+_SECRET_FILE = "secret.key"
+_MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -27,20 +29,20 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "deadpan.studio.app.security.DatabaseMiddleware",
 ]
-SELF, NONE = "'self'", "'none'"
-POLICY = {
-    "default-src": [NONE],
-    "object-src": [NONE],
-    "script-src": [SELF],
-    "style-src": [SELF],
-    "img-src": [SELF, "data:"],
-    "connect-src": [SELF],
-    "form-action": [SELF],
-    "base-uri": [NONE],
-    "frame-ancestors": [NONE],
+_SELF, _NONE = "'self'", "'none'"
+_POLICY = {
+    "default-src": [_NONE],
+    "object-src": [_NONE],
+    "script-src": [_SELF],
+    "style-src": [_SELF],
+    "img-src": [_SELF, "data:"],
+    "connect-src": [_SELF],
+    "form-action": [_SELF],
+    "base-uri": [_NONE],
+    "frame-ancestors": [_NONE],
 }
 """Pages load nothing from other hosts and run only our script files."""
-LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+_LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 
 def settings_for(
@@ -61,7 +63,7 @@ def settings_for(
         "STUDIO_CLIENT_HEADER": client_header,
         "STUDIO_RETURN_AGE": 365 * 24 * 3600,
         "SECRET_KEY": secret_key(home),
-        "ALLOWED_HOSTS": [*LOOPBACK, *hosts],
+        "ALLOWED_HOSTS": [*_LOOPBACK, *hosts],
         "CSRF_TRUSTED_ORIGINS": [f"https://{host}" for host in hosts if host != "*"],
         "SECURE_PROXY_SSL_HEADER": ("HTTP_X_FORWARDED_PROTO", "https") if hosts and not plain_http else None,
         "DATABASES": {"default": database_settings(home, url)},
@@ -73,7 +75,7 @@ def settings_for(
             "csp",
             "deadpan.studio",
         ],
-        "MIDDLEWARE": MIDDLEWARE,
+        "MIDDLEWARE": _MIDDLEWARE,
         "TEMPLATES": [_templates()],
         "ROOT_URLCONF": "deadpan.studio.app.urls",
         "STATIC_URL": "/static/",
@@ -96,14 +98,14 @@ def settings_for(
             },
         ],
         "LOGIN_URL": "login",
-        "CSRF_FAILURE_VIEW": "deadpan.studio.app.security.csrf",
+        "CSRF_FAILURE_VIEW": "deadpan.studio.app.security.csrf_failure",
         "DEFAULT_AUTO_FIELD": "django.db.models.BigAutoField",
         "USE_TZ": True,
         "TIME_ZONE": "UTC",
         "USE_I18N": True,
         "LANGUAGE_CODE": "en",
         "LANGUAGES": [("en", "English"), ("ko", "한국어")],
-        "LOCALE_PATHS": [PACKAGE / "locale"],
+        "LOCALE_PATHS": [_PACKAGE / "locale"],
         "LANGUAGE_COOKIE_AGE": 365 * 24 * 3600,
         "LANGUAGE_COOKIE_HTTPONLY": True,
         "LANGUAGE_COOKIE_SAMESITE": "Lax",
@@ -120,12 +122,12 @@ def _templates() -> dict[str, Any]:
     """Return the settings of templates."""
     return {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [PACKAGE / "templates"],
+        "DIRS": [_PACKAGE / "templates"],
         "OPTIONS": {
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.template.context_processors.i18n",
-                "deadpan.studio.app.templating.who",
+                "deadpan.studio.app.templating.browser_identity",
             ],
             "builtins": ["deadpan.studio.app.templating"],
         },
@@ -145,7 +147,7 @@ def _safety(plain_http: bool) -> dict[str, Any]:
         "SECURE_CONTENT_TYPE_NOSNIFF": True,
         "SECURE_REFERRER_POLICY": "same-origin",
         "X_FRAME_OPTIONS": "DENY",
-        "CONTENT_SECURITY_POLICY": {"DIRECTIVES": POLICY},
+        "CONTENT_SECURITY_POLICY": {"DIRECTIVES": _POLICY},
     }
 
 
@@ -165,7 +167,7 @@ def _log() -> dict[str, Any]:
 
 def secret_key(home: Path) -> str:
     """Return the key that signs cookies: made once, readable by its owner only."""
-    path = home / SECRET
+    path = home / _SECRET_FILE
     try:
         return path.read_text(encoding="ascii").strip()
     except FileNotFoundError:

@@ -21,7 +21,7 @@ from deadpan.page import Cell, Table
 from deadpan.page.table import render_table
 from deadpan.records import Turn
 from deadpan.stats import Interval
-from deadpan.studio.app.forms import SAID
+from deadpan.studio.app.forms import SETTING_LABELS
 from deadpan.studio.protocols import PROTOCOLS
 from deadpan.studio.protocols.protocol import Choice, Question
 
@@ -31,7 +31,7 @@ register = template.Library()
 @register.simple_tag
 def data_table(table: Table, caption: str = "", numeric: Sequence[str] = ()) -> Any:
     """Return a table with intervals and whiskers; render_table escapes every cell."""
-    rows = tuple(tuple(_in_words(cell) for cell in row) for row in table.rows)
+    rows = tuple(tuple(_with_translated_reason(cell) for cell in row) for row in table.rows)
     drawn = render_table(
         replace(table, rows=rows), caption, [name for name in numeric if name in table.columns]
     )
@@ -39,14 +39,14 @@ def data_table(table: Table, caption: str = "", numeric: Sequence[str] = ()) -> 
     return mark_safe(drawn.replace(">undefined<", f">{escape(gettext('undefined'))}<"))
 
 
-def _in_words(cell: Cell) -> Cell:
+def _with_translated_reason(cell: Cell) -> Cell:
     """Return the cell with its remark in the reader's language."""
     if not isinstance(cell, Interval) or not cell.why:
         return cell
-    return replace(cell, why="; ".join(_remark(part) for part in cell.why.split("; ")))
+    return replace(cell, why="; ".join(_translated_reason(part) for part in cell.why.split("; ")))
 
 
-def _remark(text: str) -> str:
+def _translated_reason(text: str) -> str:
     """Return a remark of the floor, whose numbers are not in the catalogue, in the reader's language."""
     counted = re.fullmatch(r"(\d+) of (\d+) (resamples|pairs of raters) .*", text)
     if counted is None:
@@ -66,13 +66,13 @@ def word(name: str) -> str:
 
 
 @register.filter
-def plain(value: Any) -> str:
+def log_value(value: Any) -> str:
     """Return a value of the log in the reader's language: a word, a number, a setting, or a list of them."""
     if isinstance(value, list | tuple):
-        return ", ".join(map(plain, value))
+        return ", ".join(map(log_value, value))
     if not isinstance(value, str) or not value:
         return str(value)
-    return f"“{SAID[value]}”" if value in SAID else str(gettext(value))
+    return f"“{SETTING_LABELS[value]}”" if value in SETTING_LABELS else str(gettext(value))
 
 
 @register.filter
@@ -113,7 +113,7 @@ def cases_json(choice: Choice, question: Question) -> str:
     return json.dumps(choice.cases or ({question.after: choice.when},))
 
 
-def who(request: HttpRequest) -> dict[str, str]:
+def browser_identity(request: HttpRequest) -> dict[str, str]:
     """Return a name for this person that means nothing elsewhere: what a browser keeps is kept under it."""
     person = getattr(request, "user", None)  # a request that is refused early has none
     if person is None or not person.is_authenticated:
@@ -121,8 +121,8 @@ def who(request: HttpRequest) -> dict[str, str]:
     return {"who": salted_hmac("deadpan.studio.browser", str(person.pk)).hexdigest()[:16]}
 
 
-@register.filter
-def pairs(table: Mapping[str, Any]) -> list[tuple[str, Any]]:
+@register.filter("pairs")
+def name_value_pairs(table: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """Return names and values; `table.items` in a template would look for a value named "items"."""
     return list(table.items())
 

@@ -45,17 +45,17 @@ from deadpan.studio.models import (
 from deadpan.studio.people.admission import Completion, completion_of, filled_completion, known_participant
 from deadpan.studio.people.assignment import next_assignment, share_of, skip_assignment
 from deadpan.studio.people.demographics import COUNTRIES, GENDERS, same_fact
-from deadpan.studio.people.withdrawal import consent, shown_code
+from deadpan.studio.people.withdrawal import record_consent, shown_code
 from deadpan.studio.protocols.protocol import SurveyEntry
 from deadpan.studio.records import journal
 from deadpan.studio.records.progress import pay_of, pay_rule
 from deadpan.studio.records.studies import item_of, protocol_of, screen_of, settings_of
 
-LONGEST_PAGE = timedelta(hours=1)
+_LONGEST_PAGE_TIME = timedelta(hours=1)
 
 
 @for_members(OWNER, ADJUDICATOR, ANNOTATOR, PARTICIPANT)
-def arrive(request: HttpRequest) -> HttpResponse:
+def next_step(request: HttpRequest) -> HttpResponse:
     """Redirect to what comes next: consent, the survey, an item, or the end."""
     member, study = request.member, request.study
     if member.role == OWNER:
@@ -91,7 +91,7 @@ def _end(request: HttpRequest, state: str) -> HttpResponse:
 
 
 @for_workers
-def agree(request: HttpRequest) -> HttpResponse:
+def consent_page(request: HttpRequest) -> HttpResponse:
     """Ask for consent, and for the facts that raters must share."""
     study, member = request.study, request.member
     protocol, settings = protocol_of(study), settings_of(study)
@@ -126,7 +126,7 @@ def agree(request: HttpRequest) -> HttpResponse:
 
 def _agreed(member: Any, text: str, facts: dict[str, str], wanted: dict[str, str]) -> None:
     """Store the consent; those who do not match what the study asks for are told at once."""
-    consent(member, text, timezone.now(), **facts)
+    record_consent(member, text, timezone.now(), **facts)
     if not all(same_fact(name, str(wanted[name]), facts[name]) for name in facts):
         Member.objects.filter(pk=member.pk).update(state=REFUSED)
 
@@ -149,7 +149,7 @@ def guideline(request: HttpRequest) -> HttpResponse:
 
 @for_workers
 @require_POST
-def spent(request: HttpRequest) -> HttpResponse:
+def count_page_time(request: HttpRequest) -> HttpResponse:
     """Count time on a page that no answer carries: at most what has passed since it was counted last."""
     now, member = timezone.now(), request.member
     try:
@@ -158,7 +158,7 @@ def spent(request: HttpRequest) -> HttpResponse:
         told = 0.0
     if not math.isfinite(told):
         told = 0.0
-    passed = min(now - (member.seen_at or member.joined_at), LONGEST_PAGE).total_seconds()
+    passed = min(now - (member.seen_at or member.joined_at), _LONGEST_PAGE_TIME).total_seconds()
     seconds = round(max(0.0, min(told, passed)), 3)
     Member.objects.filter(pk=member.pk).update(page_seconds=F("page_seconds") + seconds, seen_at=now)
     return HttpResponse(status=204)
@@ -167,16 +167,16 @@ def spent(request: HttpRequest) -> HttpResponse:
 # ---------------------------------------------------------------- items
 
 
-PAGE = 50
-LONGEST_REASON = 300
+_ITEMS_PER_PAGE = 50
+_LONGEST_REASON = 300
 
 
 @for_holders
 def item(request: HttpRequest, number: int) -> HttpResponse:
     """Show one item with this person's answers, and nothing of other people's."""
     assignment, study, member = request.assignment, request.study, request.member
-    screen = screen_of(assignment.item, study, journal.order_for(assignment))
-    answers = journal.current(member.pk, assignment.item.pk)
+    screen = screen_of(assignment.item, study, journal.option_order(assignment))
+    answers = journal.current_answers(member.pk, assignment.item.pk)
     done, total = progress_of(member, study)
     if request.headers.get("X-Ahead"):
         # Fetched before it is needed: when it is shown, those before it are done.
@@ -225,14 +225,14 @@ def _minutes_left(member: Any, done: int, total: int) -> int | None:
 
 @for_holders
 @require_POST
-def store(request: HttpRequest, number: int) -> HttpResponse:
+def save_item(request: HttpRequest, number: int) -> HttpResponse:
     """Save answers. An acknowledged answer is on the disk."""
     wants_json = request.content_type == "application/json"
     try:
-        told = _told(request, wants_json)
+        told = _parse_answers(request, wants_json)
         if not request.study.is_open:
             raise DataError(_("The study is closed. Nothing was changed."))
-        saved = journal.save(request.assignment, request.study, now=timezone.now(), **told)
+        saved = journal.save_answers(request.assignment, request.study, now=timezone.now(), **told)
     except DataError as wrong:
         if wants_json:
             return JsonResponse({"error": str(wrong)}, status=400)
@@ -247,7 +247,7 @@ def store(request: HttpRequest, number: int) -> HttpResponse:
     return redirect("item", slug=request.study.slug, number=number)
 
 
-def _told(request: HttpRequest, as_json: bool) -> dict[str, Any]:
+def _parse_answers(request: HttpRequest, as_json: bool) -> dict[str, Any]:
     """Return answers, seconds and key, from the script or from the plain form."""
     if not as_json:
         answers = {k[2:]: clean_text(v) for k, v in request.POST.items() if k.startswith("q.")}
@@ -274,14 +274,14 @@ def undo_last(request: HttpRequest) -> HttpResponse:
     """Undo the last save and show the item it was about. A study that takes no answers changes none."""
     if not request.study.is_open:
         return redirect("study", slug=request.study.slug)
-    assignment = journal.undo(request.member, request.study, timezone.now())
+    assignment = journal.undo_last_save(request.member, request.study, timezone.now())
     if assignment is None:
         return redirect("study", slug=request.study.slug)
     return redirect("item", slug=request.study.slug, number=assignment.number)
 
 
 @for_workers
-def forward(request: HttpRequest) -> HttpResponse:
+def next_item(request: HttpRequest) -> HttpResponse:
     """Redirect to the next item: one they had before, or a new one."""
     later = _later(request)
     if later is not None:
@@ -314,7 +314,7 @@ def ahead(request: HttpRequest) -> HttpResponse:
 @require_POST
 def skip(request: HttpRequest, number: int) -> HttpResponse:
     """Give an item back with a reason; it goes to somebody else."""
-    reason = clean_text(request.POST.get("reason", ""))[:LONGEST_REASON]
+    reason = clean_text(request.POST.get("reason", ""))[:_LONGEST_REASON]
     if not reason:
         text = _("Say why you skip this item. Nothing was changed.")
         return render(request, "studio/error.html", {"title": _("Not skipped"), "text": text}, status=400)
@@ -327,7 +327,7 @@ def skip(request: HttpRequest, number: int) -> HttpResponse:
 @require_POST
 def flag(request: HttpRequest, number: int) -> HttpResponse:
     """Tell the study leader that something is wrong with an item; an empty text takes it back."""
-    text = clean_text(request.POST.get("flag", ""))[:LONGEST_REASON]
+    text = clean_text(request.POST.get("flag", ""))[:_LONGEST_REASON]
     Assignment.objects.filter(pk=request.assignment.pk).update(flag=text)
     return redirect("item", slug=request.study.slug, number=number)
 
@@ -336,7 +336,7 @@ def flag(request: HttpRequest, number: int) -> HttpResponse:
 def answers(request: HttpRequest) -> HttpResponse:
     """List this person's own items and answers, the latest first."""
     mine = Assignment.objects.filter(member=request.member).exclude(state=RETURNED)
-    pages = Paginator(mine.select_related("item").order_by("-number"), PAGE)
+    pages = Paginator(mine.select_related("item").order_by("-number"), _ITEMS_PER_PAGE)
     page = pages.get_page(whole_number(request.GET.get("page", ""), 1))
     rows = [
         {
@@ -344,7 +344,7 @@ def answers(request: HttpRequest) -> HttpResponse:
             "state": held.state,
             "text": held.item.response.get("text", ""),
             "language": held.item.language,
-            "answers": _said(held, request.study),
+            "answers": _answer_labels(held, request.study),
             "flag": held.flag,
         }
         for held in page
@@ -353,10 +353,10 @@ def answers(request: HttpRequest) -> HttpResponse:
     return render(request, "studio/answers.html", context)
 
 
-def _said(assignment: Any, study: Any) -> list[str]:
+def _answer_labels(assignment: Any, study: Any) -> list[str]:
     """Return the current answers in the words of their buttons."""
-    given = journal.current(assignment.member_id, assignment.item_id)
-    screen = screen_of(assignment.item, study, journal.order_for(assignment))
+    given = journal.current_answers(assignment.member_id, assignment.item_id)
+    screen = screen_of(assignment.item, study, journal.option_order(assignment))
     said = []
     for question in screen.questions:
         value = given.get(question.name, "")
@@ -369,11 +369,11 @@ def _said(assignment: Any, study: Any) -> list[str]:
 # ---------------------------------------------------------------- the survey
 
 
-BEGAN = "survey_began"
+_SURVEY_BEGAN = "survey_began"
 
 
 @for_workers
-def fill(request: HttpRequest) -> HttpResponse:
+def fill_survey(request: HttpRequest) -> HttpResponse:
     """Show and check the form. What can be corrected is shown before it is handed in."""
     study, member = request.study, request.member
     protocol, settings = protocol_of(study), settings_of(study)
@@ -382,7 +382,7 @@ def fill(request: HttpRequest) -> HttpResponse:
     if member.consented_at is None or member.state == REFUSED or not (protocol.survey and study.is_open):
         return redirect("study", slug=study.slug)
     now = timezone.now()
-    began = request.session.setdefault(f"{BEGAN}:{study.pk}", now.timestamp())
+    began = request.session.setdefault(f"{_SURVEY_BEGAN}:{study.pk}", now.timestamp())
     form = protocol.survey_form(request.POST or None, settings)
     if Identity.objects.filter(member=member).exclude(crowd_id="").exists():
         form.fields.pop("crowd_id", None)  # the platform's link said who it is
@@ -451,8 +451,8 @@ def _way_back(request: HttpRequest) -> Completion | None:
 # ---------------------------------------------------------------- ten items for anybody
 
 
-TEN = 10
-SALT = "deadpan.studio.try"
+_TRY_ITEMS = 10
+_TRY_SALT = "deadpan.studio.try"
 
 
 def try_ten(request: HttpRequest, slug: str) -> HttpResponse:
@@ -464,7 +464,7 @@ def try_ten(request: HttpRequest, slug: str) -> HttpResponse:
         chosen = _chosen(study, secrets.token_hex(8))
         return _try_page(request, study, chosen)
     try:
-        keys = signing.loads(request.POST.get("items", ""), salt=SALT, max_age=24 * 3600)
+        keys = signing.loads(request.POST.get("items", ""), salt=_TRY_SALT, max_age=24 * 3600)
         chosen = sorted(
             StoredItem.objects.filter(study=study, pk__in=keys), key=lambda row: keys.index(row.pk)
         )
@@ -481,7 +481,7 @@ def _chosen(study: Any, seed: str) -> list[Any]:
     families: set[str] = set()
     keys: list[int] = []
     for pk, family, _language in sorted(mine, key=lambda row: draw(0, f"{seed}\x1f{row[0]}")):
-        if len(keys) < TEN and not (family and family in families):
+        if len(keys) < _TRY_ITEMS and not (family and family in families):
             families.add(family)
             keys.append(pk)
     return list(StoredItem.objects.filter(pk__in=keys))
@@ -502,7 +502,7 @@ def _try_page(request: HttpRequest, study: Any, rows: list[Any], given: Any = No
         "study": study,
         "cards": cards,
         "score": right if given is not None else None,
-        "items": signing.dumps([row.pk for row in rows], salt=SALT),
+        "items": signing.dumps([row.pk for row in rows], salt=_TRY_SALT),
         "total": len(rows),
     }
     return render(request, "studio/try.html", context)

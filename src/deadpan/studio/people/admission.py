@@ -18,7 +18,7 @@ from deadpan.ratings import match_majority, ratings_from_judgments
 from deadpan.results import Result
 from deadpan.stats import Interval
 from deadpan.stats.interval import undefined
-from deadpan.studio.app.security import clean_text, digest, new_token
+from deadpan.studio.app.security import clean_text, hash_token, new_token
 from deadpan.studio.models import (
     ACTIVE,
     ANNOTATOR,
@@ -36,7 +36,7 @@ from deadpan.studio.models import (
 from deadpan.studio.records.journal import latest_records
 from deadpan.studio.records.studies import protocol_of, settings_of
 
-DAYS = 30
+_INVITE_DAYS = 30
 GUEST = "guest-"
 """Start of the names of people who came by a link and have no password; nobody else may have such a name."""
 
@@ -67,13 +67,13 @@ def invite_link(
 
 
 def make_invite(
-    study: Any, role: str, uses: int, now: datetime, actor: str, days: int = DAYS, group: str = ""
+    study: Any, role: str, uses: int, now: datetime, actor: str, days: int = _INVITE_DAYS, group: str = ""
 ) -> str:
     """Create an invitation and return its token, which is not stored and so is shown once."""
     token = new_token()
     Invite.objects.create(
         study=study,
-        token_hash=digest(token),
+        token_hash=hash_token(token),
         role=role,
         uses=uses,
         uses_left=uses,
@@ -86,7 +86,7 @@ def make_invite(
 
 def any_invite(token: str) -> Any:
     """Return the invitation of a token, used up or not, or None."""
-    return Invite.objects.filter(token_hash=digest(token)).select_related("study").first()
+    return Invite.objects.filter(token_hash=hash_token(token)).select_related("study").first()
 
 
 def find_invite(token: str, now: datetime) -> Any:
@@ -144,11 +144,11 @@ def renew_invite(study: Any, pk: int, now: datetime, actor: str) -> str | None:
 # ---------------------------------------------------------------- platforms
 
 
-PERSON = ("PROLIFIC_PID", "workerId", "survey_code", "SONA_ID", "id")
+_PERSON_PARAMETERS = ("PROLIFIC_PID", "workerId", "survey_code", "SONA_ID", "id")
 """Parameters that name the person: Prolific, Mechanical Turk, SONA."""
-VISIT = ("STUDY_ID", "SESSION_ID", "assignmentId", "hitId", "experiment_id")
-PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
-LONGEST = 120
+_VISIT_PARAMETERS = ("STUDY_ID", "SESSION_ID", "assignmentId", "hitId", "experiment_id")
+_TURK_PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
+_LONGEST_ID = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,14 +161,20 @@ class Completion:
 
 def platform_ids(query: Mapping[str, str]) -> tuple[str, dict[str, str]]:
     """Return the person's id on a platform and the parameters of the visit, from the address."""
-    person = next((clean_text(query[name])[:LONGEST] for name in PERSON if query.get(name)), "")
-    visit = {name: clean_text(query[name])[:LONGEST] for name in (*PERSON, *VISIT) if query.get(name)}
+    person = next(
+        (clean_text(query[name])[:_LONGEST_ID] for name in _PERSON_PARAMETERS if query.get(name)), ""
+    )
+    visit = {
+        name: clean_text(query[name])[:_LONGEST_ID]
+        for name in (*_PERSON_PARAMETERS, *_VISIT_PARAMETERS)
+        if query.get(name)
+    }
     return person, visit
 
 
 def is_preview(query: Mapping[str, str]) -> bool:
     """Return whether a Mechanical Turk worker only looks at the task and has not accepted it."""
-    return query.get("assignmentId") == PREVIEW
+    return query.get("assignmentId") == _TURK_PREVIEW
 
 
 def known_participant(study: Any, crowd_id: str) -> Any:
@@ -252,7 +258,7 @@ def applicants(study: Any) -> list[Applicant]:
     return sorted(found, key=lambda a: (-(a.match.value or 0.0), a.member.pseudonym))
 
 
-def decide(study: Any, pseudonym: str, admit: bool, actor: str) -> bool:
+def set_admission(study: Any, pseudonym: str, admit: bool, actor: str) -> bool:
     """Admit or refuse an applicant; return False if there is no such pseudonym."""
     state = ACTIVE if admit else REFUSED
     changed = Member.objects.filter(
@@ -320,5 +326,5 @@ def decide_applicants(
                 f"see deadpan studio members {study.slug} --applicants"
             )
     for pseudonym, admitted in decisions.items():
-        decide(study, pseudonym, admitted, actor)
+        set_admission(study, pseudonym, admitted, actor)
     return ApplicantTable(tuple(applicants(study)))

@@ -28,7 +28,7 @@ from deadpan.studio.models import (
 )
 from deadpan.studio.records.studies import lock_study, settings_of
 
-AHEAD = 2
+_OPEN_AT_MOST = 2
 """Open items of one person at most: the one on the screen, and the next one, fetched before it is needed."""
 
 
@@ -59,7 +59,7 @@ def next_assignment(member: Any, now: datetime, *, after: int | None = None) -> 
 
 def _enough(held: Sequence[Any], after: int | None) -> bool:
     """Return whether no new assignment is needed, or none may be made."""
-    return _first(held, after) is not None or len(held) >= AHEAD
+    return _first(held, after) is not None or len(held) >= _OPEN_AT_MOST
 
 
 def _first(held: Sequence[Any], after: int | None) -> Any:
@@ -68,7 +68,7 @@ def _first(held: Sequence[Any], after: int | None) -> Any:
 
 def _left_open(member: Any) -> list[Any]:
     mine = Assignment.objects.filter(member=member, state=OPEN).select_related("item")
-    return list(mine.order_by("number")[: AHEAD + 1])
+    return list(mine.order_by("number")[: _OPEN_AT_MOST + 1])
 
 
 def _pick(member: Any, at_work: Sequence[str] = ()) -> Any:

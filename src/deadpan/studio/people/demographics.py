@@ -8,7 +8,7 @@ from django.utils.functional import lazy
 from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
-TABLE = """
+_COUNTRY_TABLE = """
 AF Afghanistan=아프가니스탄 AL Albania=알바니아 DZ Algeria=알제리 AD Andorra=안도라 AO Angola=앙골라
 AG Antigua_and_Barbuda=앤티가_바부다 AR Argentina=아르헨티나 AM Armenia=아르메니아 AU Australia=호주
 AT Austria=오스트리아 AZ Azerbaijan=아제르바이잔 BS Bahamas=바하마 BH Bahrain=바레인
@@ -53,7 +53,7 @@ AE United_Arab_Emirates=아랍에미리트 GB United_Kingdom=영국 US United_St
 UZ Uzbekistan=우즈베키스탄 VU Vanuatu=바누아투 VA Vatican_City=바티칸_시국 VE Venezuela=베네수엘라
 VN Vietnam=베트남 YE Yemen=예멘 ZM Zambia=잠비아 ZW Zimbabwe=짐바브웨
 """
-ALSO = {
+_OTHER_COUNTRY_NAMES = {
     "uk": "GB", "britain": "GB", "great britain": "GB", "england": "GB", "scotland": "GB", "wales": "GB",
     "northern ireland": "GB", "u.k.": "GB", "usa": "US", "u.s.a.": "US", "u.s.": "US", "america": "US",
     "united states of america": "US", "미합중국": "US", "korea": "KR", "republic of korea": "KR",
@@ -63,8 +63,8 @@ ALSO = {
 }  # fmt: skip
 
 
-def _read() -> dict[str, tuple[str, str]]:
-    words = TABLE.split()
+def _read_countries() -> dict[str, tuple[str, str]]:
+    words = _COUNTRY_TABLE.split()
     found = {}
     for code, names in zip(words[::2], words[1::2], strict=True):
         english, korean = names.replace("_", " ").split("=")
@@ -72,21 +72,21 @@ def _read() -> dict[str, tuple[str, str]]:
     return found
 
 
-NAMES = _read()
+_COUNTRY_NAMES = _read_countries()
 """Code: English and Korean name."""
-CODES = {name.casefold(): code for code, names in NAMES.items() for name in names}
-CODES |= {code.casefold(): code for code in NAMES} | ALSO
+_COUNTRY_CODES = {name.casefold(): code for code, names in _COUNTRY_NAMES.items() for name in names}
+_COUNTRY_CODES |= {code.casefold(): code for code in _COUNTRY_NAMES} | _OTHER_COUNTRY_NAMES
 """Every way people write a country: its code."""
 
 
 def country_code(text: str) -> str:
     """Return the two-letter code of a country as people write it; empty if it is not one."""
-    return CODES.get(" ".join(text.casefold().split()).removeprefix("the "), "")
+    return _COUNTRY_CODES.get(" ".join(text.casefold().split()).removeprefix("the "), "")
 
 
 def country_name(code: str, language: str) -> str:
     """Return the name of a country in English or Korean; a code that is unknown is returned as it is."""
-    names = NAMES.get(code)
+    names = _COUNTRY_NAMES.get(code)
     return code if names is None else names[1 if language.startswith("ko") else 0]
 
 
@@ -103,7 +103,7 @@ _GENDER_WORDS = {
 
 def _countries() -> list[tuple[str, str]]:
     language = get_language() or "en"
-    return sorted(((code, country_name(code, language)) for code in NAMES), key=lambda row: row[1])
+    return sorted(((code, country_name(code, language)) for code in _COUNTRY_NAMES), key=lambda row: row[1])
 
 
 COUNTRIES = lazy(_countries, list)()

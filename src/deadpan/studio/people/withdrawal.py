@@ -20,7 +20,7 @@ from django.db import DatabaseError, connection, transaction
 from django.db.models import F
 
 from deadpan.errors import DataError
-from deadpan.studio.app.security import digest
+from deadpan.studio.app.security import hash_token
 from deadpan.studio.models import (
     DONE,
     Assignment,
@@ -39,12 +39,12 @@ from deadpan.studio.people.assignment import return_items
 from deadpan.studio.records.labels import recount_cases
 from deadpan.studio.records.studies import lock_study
 
-ALPHABET = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
+_CODE_ALPHABET = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
 """Without letters and digits that look alike, because people copy codes by hand."""
-LETTERS = 20
+_CODE_LENGTH = 20
 
 
-def code_for(member: Any) -> str:
+def withdrawal_code(member: Any) -> str:
     """Return the member's code, about 99 bits in groups of four.
 
     It follows from the studio's secret key, so that nothing but its hash is stored and the person can be
@@ -53,24 +53,26 @@ def code_for(member: Any) -> str:
     words = f"withdrawal\x1f{member.pk}\x1f{member.pseudonym}"
     number = int.from_bytes(hmac.digest(settings.SECRET_KEY.encode(), words.encode(), hashlib.sha256), "big")
     letters = []
-    for _ in range(LETTERS):
-        number, place = divmod(number, len(ALPHABET))
-        letters.append(ALPHABET[place])
-    return "-".join("".join(letters[at : at + 4]) for at in range(0, LETTERS, 4))
+    for _ in range(_CODE_LENGTH):
+        number, place = divmod(number, len(_CODE_ALPHABET))
+        letters.append(_CODE_ALPHABET[place])
+    return "-".join("".join(letters[at : at + 4]) for at in range(0, _CODE_LENGTH, 4))
 
 
-def plain(code: str) -> str:
+def normalize_code(code: str) -> str:
     """Return a typed code in capitals, without hyphens and spaces."""
-    return "".join(letter for letter in code.upper() if letter in ALPHABET)
+    return "".join(letter for letter in code.upper() if letter in _CODE_ALPHABET)
 
 
-def consent(member: Any, text: str, now: datetime, **facts: str) -> str:
+def record_consent(member: Any, text: str, now: datetime, **facts: str) -> str:
     """Store the consent and its text, and return the withdrawal code. A code given earlier stays valid."""
     with transaction.atomic():
         identity, _ = Identity.objects.get_or_create(member=member)
         for name, value in {"consent_text": text, **facts}.items():
             setattr(identity, name, value)
-        identity.withdrawal_hash = identity.withdrawal_hash or digest(plain(code_for(member)))
+        identity.withdrawal_hash = identity.withdrawal_hash or hash_token(
+            normalize_code(withdrawal_code(member))
+        )
         identity.save()
         if member.consented_at is None:
             Member.objects.filter(pk=member.pk).update(consented_at=now)
@@ -81,15 +83,17 @@ def consent(member: Any, text: str, now: datetime, **facts: str) -> str:
 def shown_code(member: Any) -> str:
     """Return the code to show; empty if the member has one that this studio cannot show again."""
     stored = Identity.objects.filter(member=member).values_list("withdrawal_hash", flat=True).first()
-    code = code_for(member)
-    return code if stored == digest(plain(code)) else ""
+    code = withdrawal_code(member)
+    return code if stored == hash_token(normalize_code(code)) else ""
 
 
 def withdraw(code: str, now: datetime) -> bool:
     """Erase the person behind a code and everything they gave; return False for a wrong code."""
-    if len(plain(code)) != LETTERS:
+    if len(normalize_code(code)) != _CODE_LENGTH:
         return False
-    found = Identity.objects.filter(withdrawal_hash=digest(plain(code))).select_related("member__study")
+    found = Identity.objects.filter(withdrawal_hash=hash_token(normalize_code(code))).select_related(
+        "member__study"
+    )
     identity = found.first()
     if identity is None:
         return False
@@ -145,8 +149,8 @@ def _overwrite() -> None:
 # ---------------------------------------------------------------- tombstones
 
 
-FILE = "tombstones.jsonl"
-FIELDS = ("pseudonym", "role", "judgments", "submissions", "done", "seconds")
+TOMBSTONES = "tombstones.jsonl"
+_TOMBSTONE_FIELDS = ("pseudonym", "role", "judgments", "submissions", "done", "seconds")
 
 
 def tombstone_of(member: Any) -> dict[str, Any]:
@@ -169,7 +173,7 @@ def note_tombstone(member: Any, now: datetime) -> None:
 
 def _append(entries: Iterable[Mapping[str, Any]]) -> None:
     """Add entries to the list, in one write; a line that a crash cut off is removed first."""
-    handle = os.open(Path(settings.STUDIO_HOME) / FILE, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+    handle = os.open(Path(settings.STUDIO_HOME) / TOMBSTONES, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
     try:
         before = os.pread(handle, os.fstat(handle).st_size, 0)
         if before and not before.endswith(b"\n"):
@@ -192,7 +196,9 @@ def read_tombstones(path: Path) -> Iterator[dict[str, Any]]:
     for number, line in enumerate(lines, 1):
         try:
             entry = json.loads(line)
-            yield {"study": str(entry["study"]), "at": str(entry["at"])} | {f: entry[f] for f in FIELDS}
+            yield {"study": str(entry["study"]), "at": str(entry["at"])} | {
+                f: entry[f] for f in _TOMBSTONE_FIELDS
+            }
         except (ValueError, KeyError, TypeError):
             if number < len(lines):
                 raise DataError(f"{path}:{number}: not a tombstone; is the file complete?") from None
@@ -208,7 +214,7 @@ def apply_tombstones(*lists: Path) -> int:
     studies = {study.slug: study for study in StoredStudy.objects.all()}
     if not studies:
         return 0
-    own = Path(settings.STUDIO_HOME) / FILE
+    own = Path(settings.STUDIO_HOME) / TOMBSTONES
     known = {(entry["study"], entry["pseudonym"]) for entry in read_tombstones(own)}
     for path in lists:
         for entry in read_tombstones(path):

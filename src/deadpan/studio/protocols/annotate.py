@@ -24,16 +24,16 @@ from deadpan.records import Example
 from deadpan.studio.protocols.protocol import (
     Answers,
     Choice,
+    LazyText,
     Lesson,
     Question,
     Screen,
     StudyProtocol,
-    Words,
     labelled_item,
     perceived_example,
 )
 
-RESPONSE = Question(
+_RESPONSE = Question(
     "response",
     _("Is the last response sarcastic, and does it fit what came before?"),
     (
@@ -45,7 +45,7 @@ RESPONSE = Question(
 SINCERE_DIALOGUE = ({"response": (NOT_SARCASM,), "context": ("", NORMAL)},)
 ABNORMALITY = ({"response": (ABNORMAL,)}, {"context": (ABNORMAL,)})
 """KoCoSa's Table 5 counts the kinds of both: of abnormal responses and of abnormal contexts."""
-KIND = Question(
+_KIND = Question(
     "kind",
     _("What kind is it?"),
     (
@@ -56,17 +56,17 @@ KIND = Question(
     ),
     cases=(*SINCERE_DIALOGUE, *ABNORMALITY),
 )
-CONTEXT = Question(
+_CONTEXT = Question(
     "context",
     _("Is what came before a natural dialogue?"),
     (Choice(NORMAL, _("Normal")), Choice(ABNORMAL, _("Abnormal"))),
 )
-EXPLANATION = Question(
+_EXPLANATION = Question(
     "explanation",
     _("Does the explanation make clear why the response is sarcastic?"),
     (Choice(NORMAL, _("Normal")), Choice(ABNORMAL, _("Abnormal"))),
 )
-COMMENT = Question("comment", _("Anything to add? (optional)"), required=False)
+_COMMENT = Question("comment", _("Anything to add? (optional)"), required=False)
 
 
 class AnnotateProtocol(StudyProtocol[AnnotateItem, AnnotateSettings]):
@@ -76,9 +76,9 @@ class AnnotateProtocol(StudyProtocol[AnnotateItem, AnnotateSettings]):
     item_type = AnnotateItem
     settings_type = AnnotateSettings
     qualification = 20
-    title: Words = _("Annotate dialogues")
-    summary: Words = _("Read a dialogue, then say whether its last response is sarcastic.")
-    blurb: Words = _(
+    title: LazyText = _("Annotate dialogues")
+    summary: LazyText = _("Read a dialogue, then say whether its last response is sarcastic.")
+    blurb: LazyText = _(
         "Sarcasm says the opposite of what is meant, often to make fun of a person or a situation. Whether "
         "something is sarcastic can only be seen from what came before it, so read the whole dialogue first. "
         "Then answer the questions in order."
@@ -115,13 +115,13 @@ class AnnotateProtocol(StudyProtocol[AnnotateItem, AnnotateSettings]):
         return labelled_item(AnnotateItem, record, explanation=record.explanation)
 
     def questions(self, settings: AnnotateSettings) -> tuple[Question, ...]:
-        return (RESPONSE, CONTEXT, KIND, EXPLANATION, COMMENT)
+        return (_RESPONSE, _CONTEXT, _KIND, _EXPLANATION, _COMMENT)
 
     def screen(self, item: AnnotateItem, settings: AnnotateSettings, order: str) -> Screen:
         """Return the dialogue; an item without an explanation is not asked about one."""
         explanation = item.explanation.strip()
         notes = [(_("Explanation"), explanation)] if explanation else []
-        asked = [q for q in self.questions(settings) if q is not EXPLANATION or explanation]
+        asked = [q for q in self.questions(settings) if q is not _EXPLANATION or explanation]
         return Screen(item.context, item.response, notes, asked)
 
     def examples_of(

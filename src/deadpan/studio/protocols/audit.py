@@ -18,17 +18,17 @@ from deadpan.studio.protocols.protocol import (
     SARCASTIC,
     SINCERE,
     Answers,
+    LazyText,
     Lesson,
     Question,
     Screen,
     Section,
     StudyProtocol,
-    Words,
+    answer_shares,
     labelled_item,
-    sampled,
+    sample_items,
     sarcastic_examples,
     sarcastic_or_not,
-    shares,
 )
 
 MEANT = sarcastic_or_not(_("Was the author being sarcastic?"))
@@ -40,10 +40,12 @@ class AuditProtocol(StudyProtocol[AuditItem, AuditSettings]):
     name = "audit"
     item_type = AuditItem
     settings_type = AuditSettings
-    title: Words = _("Check the labels")
-    summary: Words = _("Read a comment with everything before it and say whether its author was sarcastic.")
+    title: LazyText = _("Check the labels")
+    summary: LazyText = _(
+        "Read a comment with everything before it and say whether its author was sarcastic."
+    )
     raters = 1
-    blurb: Words = _(
+    blurb: LazyText = _(
         "The comment is shown as it was written. A closing “/s” marks sarcasm, unless it is part of the "
         "sentence, for instance when somebody talks about the tag itself. Without one, call a comment "
         "sarcastic only if its author clearly was."
@@ -61,7 +63,7 @@ class AuditProtocol(StudyProtocol[AuditItem, AuditSettings]):
         drawn = [
             item
             for label in (True, False)
-            for item in sampled([item for item in items if item.label is label], sample, seed)
+            for item in sample_items([item for item in items if item.label is label], sample, seed)
         ]
         if not drawn:
             raise ConfigError("an audit checks labels, and this source has none")
@@ -87,7 +89,7 @@ class AuditProtocol(StudyProtocol[AuditItem, AuditSettings]):
 
     def report(self, answers: Answers[AuditItem, AuditSettings]) -> list[Section]:
         """Return the error rates of both labels, with intervals."""
-        sections = [section for section in [shares(answers, MEANT)] if section]
+        sections = [section for section in [answer_shares(answers, MEANT)] if section]
         majority = answers.majority(MEANT)
         labels = {id: item.label for id, item in answers.items.items()}
         rows: list[tuple[Cell, ...]] = []

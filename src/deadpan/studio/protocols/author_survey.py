@@ -26,14 +26,14 @@ from deadpan.formats.study_settings import AuthorSurveySettings
 from deadpan.page import Table
 from deadpan.records import Example, Turn
 from deadpan.studio.people.demographics import GENDERS, country_choices, country_code
-from deadpan.studio.protocols.protocol import Answers, Lesson, Section, StudyProtocol, SurveyEntry, Words
+from deadpan.studio.protocols.protocol import Answers, LazyText, Lesson, Section, StudyProtocol, SurveyEntry
 
 SMALLEST_GROUP = 5
 """A group of fewer people than this could identify somebody: its value is not released."""
-AGES = ((16, 24), (25, 34), (35, 44), (45, 54), (55, 200))
+_AGE_GROUPS = ((16, 24), (25, 34), (35, 44), (45, 54), (55, 200))
 _PART = {"too_short": "text", "too_recent": "date", "same_post_twice": "text"}
 """The part of a post that a rule is about."""
-REASONS: Mapping[str, Any] = {
+_RULE_MESSAGES: Mapping[str, Any] = {
     "too_short": _(
         "A post has fewer than %(words)s words, hashtags and links not counted. Choose a longer one."
     ),
@@ -58,12 +58,12 @@ class AuthorSurveyProtocol(StudyProtocol[StudyItem, AuthorSurveySettings]):
 
     name = "author-survey"
     settings_type = AuthorSurveySettings
-    title: Words = _("Tell us about your posts")
-    summary: Words = _("Submit one sarcastic and three other posts of your own, and say what you meant.")
+    title: LazyText = _("Tell us about your posts")
+    summary: LazyText = _("Submit one sarcastic and three other posts of your own, and say what you meant.")
     survey = True
     survey_template = "studio/survey.html"
-    survey_reasons: Mapping[str, Words] = REASONS
-    blurb: Words = _(
+    survey_reasons: Mapping[str, LazyText] = _RULE_MESSAGES
+    blurb: LazyText = _(
         "Look for posts you wrote yourself: no reposts, and none that needs a picture or a video to be "
         "understood. One of them was meant sarcastically, three were not. They must all come from one "
         "account and be older than %(hours)s hours."
@@ -80,7 +80,7 @@ class AuthorSurveyProtocol(StudyProtocol[StudyItem, AuthorSurveySettings]):
             _("The same message without sarcasm, as you would say it to a friend."),
         ),
     )
-    consent: Words = _(
+    consent: LazyText = _(
         "You submit posts of your own. Only their links or numbers are made public unless the study says "
         "otherwise, so that a post you delete is gone. Age, gender and country are optional and published in "
         "broad groups only. You get a code with which you can withdraw everything later."
@@ -117,12 +117,12 @@ class AuthorSurveyProtocol(StudyProtocol[StudyItem, AuthorSurveySettings]):
             for answers in earlier
             for post in answers.get("posts", [])
         ]
-        response = response_of(cleaned, seconds, now)
-        broken = tuple(reasons(response, settings, known))
-        correctable = tuple(rule for rule in broken if rule in CORRECTABLE)
-        fields = {rule: [f"{_PART[rule]}{at}" for at in posts_that(rule, response, settings)]
+        response = survey_response(cleaned, seconds, now)
+        broken = tuple(broken_rules(response, settings, known))
+        correctable = tuple(rule for rule in broken if rule in _CORRECTABLE)
+        fields = {rule: [f"{_PART[rule]}{at}" for at in posts_that_break(rule, response, settings)]
                   for rule in correctable if rule in _PART}  # fmt: skip
-        return SurveyEntry(answers_of(cleaned), broken, correctable, fields)
+        return SurveyEntry(stored_answers(cleaned), broken, correctable, fields)
 
     def report(self, answers: SurveyAnswers) -> list[Section]:
         """Return how many submissions are used, and why others are not."""
@@ -164,7 +164,8 @@ def _grouped(answers: Mapping[str, Any]) -> dict[str, str]:
     age = answers.get("age")
     if isinstance(age, int):
         groups["age"] = next(
-            (f"{low}-{high}" if high < 200 else f"{low}+" for low, high in AGES if low <= age <= high), ""
+            (f"{low}-{high}" if high < 200 else f"{low}+" for low, high in _AGE_GROUPS if low <= age <= high),
+            "",
         )
     return {name: value for name, value in groups.items() if value}
 
@@ -172,10 +173,10 @@ def _grouped(answers: Mapping[str, Any]) -> dict[str, str]:
 # ---------------------------------------------------------------- the form
 
 
-POSTS = 4
-LINKS = ("http://", "https://")
-AGE_CHOICES = range(16, 101)
-NOT_SAID = ("", _("rather not say"))
+_POSTS = 4
+_WEB = ("http://", "https://")
+_AGES = range(16, 101)
+_NOT_SAID = ("", _("rather not say"))
 
 
 def _area(rows: int) -> forms.Textarea:
@@ -213,9 +214,9 @@ class SurveyForm(forms.Form):
         required=False,
         coerce=int,
         empty_value=None,
-        choices=[NOT_SAID, *((year, year) for year in AGE_CHOICES)],
+        choices=[_NOT_SAID, *((year, year) for year in _AGES)],
     )
-    gender = forms.ChoiceField(label=_("Gender (optional)"), required=False, choices=[NOT_SAID, *GENDERS])
+    gender = forms.ChoiceField(label=_("Gender (optional)"), required=False, choices=[_NOT_SAID, *GENDERS])
     birth_country = CountryField(
         label=_("Country of birth (optional)"), required=False, choices=country_choices
     )
@@ -225,7 +226,7 @@ class SurveyForm(forms.Form):
 
     def __init__(self, *args: Any, crowd: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for at in range(POSTS):
+        for at in range(_POSTS):
             self.fields[f"text{at}"] = forms.CharField(
                 label=_("The post, word for word"), widget=_area(3), max_length=2000
             )
@@ -251,7 +252,7 @@ class SurveyForm(forms.Form):
 
     def posts(self) -> Iterator[dict[str, Any]]:
         """Yield the fields of each post."""
-        for at in range(POSTS):
+        for at in range(_POSTS):
             yield {
                 "sarcastic": at == 0,
                 "number": at + 1,
@@ -273,18 +274,18 @@ class SurveyForm(forms.Form):
 
 
 def _check_link(value: str) -> None:
-    if not value.startswith(LINKS):
+    if not value.startswith(_WEB):
         raise forms.ValidationError(gettext("A link begins with https://"))
     if not split_link(value).hostname:
         raise forms.ValidationError(gettext("This is not an address. Copy it from the browser."))
 
 
 def _check_sentence(value: str) -> None:
-    if not is_sentence(value):
+    if not is_full_sentence(value):
         raise forms.ValidationError(gettext("Please write a full sentence."))
 
 
-def response_of(cleaned: Mapping[str, Any], seconds: float, now: datetime) -> SurveyResponse:
+def survey_response(cleaned: Mapping[str, Any], seconds: float, now: datetime) -> SurveyResponse:
     """Return what the rules check. A day without a time counts as its end; times are the participant's."""
     zone = _zone(cleaned.get("zone", ""))
     posts = tuple(
@@ -295,7 +296,7 @@ def response_of(cleaned: Mapping[str, Any], seconds: float, now: datetime) -> Su
                 cleaned[f"date{at}"], cleaned.get(f"time{at}") or datetime.max.time(), tzinfo=zone
             ),
         )
-        for at in range(POSTS)
+        for at in range(_POSTS)
     )
     return SurveyResponse(posts, cleaned["followers"], cleaned["verified"], seconds, now)
 
@@ -308,7 +309,7 @@ def _zone(name: str) -> tzinfo:
         return UTC
 
 
-def answers_of(cleaned: Mapping[str, Any]) -> dict[str, Any]:
+def stored_answers(cleaned: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is stored of a submission."""
     posts = [
         {
@@ -317,7 +318,7 @@ def answers_of(cleaned: Mapping[str, Any]) -> dict[str, Any]:
             "date": cleaned[f"date{at}"].isoformat(),
             "sarcastic": at == 0,
         }
-        for at in range(POSTS)
+        for at in range(_POSTS)
     ]
     about = ("age", "gender", "birth_country", "birth_region", "country", "region")
     return {
@@ -333,7 +334,7 @@ def answers_of(cleaned: Mapping[str, Any]) -> dict[str, Any]:
 # ---------------------------------------------------------------- the rules
 
 
-NEAR = 0.8
+_NEAR_SHARE = 0.8
 """Share of common word pairs above which two posts count as the same."""
 
 _LINK = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
@@ -368,12 +369,12 @@ Earlier = Sequence[tuple[str, str]]
 """(link, text) of every post handed in before."""
 
 
-def words(text: str) -> list[str]:
+def post_words(text: str) -> list[str]:
     """Return the words of a post without hashtags and links."""
     return _WORD.findall(_HASHTAG.sub(" ", _LINK.sub(" ", text)).casefold())
 
 
-def account(link: str) -> str:
+def account_of_link(link: str) -> str:
     """Return the account in a link: the host and the name after it; empty if there is none."""
     parts = split_link(link)
     steps = [step for step in parts.path.split("/") if step]
@@ -387,7 +388,7 @@ def account(link: str) -> str:
     return f"{host}/{named[0].casefold().lstrip('@')}"
 
 
-def same_link(link: str) -> str:
+def normalize_link(link: str) -> str:
     """Return a normalised link, the same for addresses of the same post; an id may follow the ?."""
     parts = split_link(link)
     host = _host(parts)
@@ -418,14 +419,14 @@ def split_link(link: str) -> SplitResult:
     return parts
 
 
-def is_near(one: str, other: str) -> bool:
+def is_near_duplicate(one: str, other: str) -> bool:
     """Return whether two posts share most of their word pairs."""
     a, b = _pairs(one), _pairs(other)
-    return bool(a and b) and len(a & b) / len(a | b) >= NEAR
+    return bool(a and b) and len(a & b) / len(a | b) >= _NEAR_SHARE
 
 
 def _pairs(text: str) -> frozenset[tuple[str, ...]]:
-    found = words(text)
+    found = post_words(text)
     return (
         frozenset(itertools.pairwise(found)) if len(found) > 1 else frozenset([tuple(found)] if found else [])
     )
@@ -439,7 +440,7 @@ def too_recent(response: SurveyResponse, settings: AuthorSurveySettings, earlier
 
 def several_accounts(response: SurveyResponse, settings: AuthorSurveySettings, earlier: Earlier) -> bool:
     """Posts of more than one account cannot all be one's own."""
-    return len({account(post.link) for post in response.posts} - {""}) > 1
+    return len({account_of_link(post.link) for post in response.posts} - {""}) > 1
 
 
 def verified_account(response: SurveyResponse, settings: AuthorSurveySettings, earlier: Earlier) -> bool:
@@ -454,7 +455,7 @@ def too_many_followers(response: SurveyResponse, settings: AuthorSurveySettings,
 
 def too_short(response: SurveyResponse, settings: AuthorSurveySettings, earlier: Earlier) -> bool:
     """Too few words to judge, hashtags and links not counted."""
-    return any(len(words(post.text)) < settings.words for post in response.posts)
+    return any(len(post_words(post.text)) < settings.words for post in response.posts)
 
 
 def same_post_twice(response: SurveyResponse, settings: AuthorSurveySettings, earlier: Earlier) -> bool:
@@ -478,30 +479,33 @@ def too_fast(response: SurveyResponse, settings: AuthorSurveySettings, earlier: 
 
 
 def _known(post: SurveyPost, others: Iterable[tuple[str, str]]) -> bool:
-    link = same_link(post.link)
-    return any((link and link == same_link(other)) or is_near(post.text, text) for other, text in others)
+    link = normalize_link(post.link)
+    return any(
+        (link and link == normalize_link(other)) or is_near_duplicate(post.text, text)
+        for other, text in others
+    )
 
 
 Rule = Callable[[SurveyResponse, AuthorSurveySettings, Earlier], bool]
-RULES: tuple[Rule, ...] = (
+_RULES: tuple[Rule, ...] = (
     too_short, too_recent, several_accounts, same_post_twice,
     verified_account, too_many_followers, submitted_before, too_fast,
 )  # fmt: skip
-CORRECTABLE = ("too_short", "too_recent", "several_accounts", "same_post_twice")
+_CORRECTABLE = ("too_short", "too_recent", "several_accounts", "same_post_twice")
 """Rules a participant can still satisfy before handing in."""
 
 
-def reasons(response: SurveyResponse, settings: AuthorSurveySettings, earlier: Earlier) -> list[str]:
+def broken_rules(response: SurveyResponse, settings: AuthorSurveySettings, earlier: Earlier) -> list[str]:
     """Return the reasons why a submission cannot be used; empty if it can."""
-    return [rule.__name__ for rule in RULES if rule(response, settings, earlier)]
+    return [rule.__name__ for rule in _RULES if rule(response, settings, earlier)]
 
 
-def posts_that(rule: str, response: SurveyResponse, settings: AuthorSurveySettings) -> list[int]:
+def posts_that_break(rule: str, response: SurveyResponse, settings: AuthorSurveySettings) -> list[int]:
     """Return the places, from 0, of the posts that break a rule; empty for rules about the whole."""
     posts = response.posts
     newest = response.submitted_at - timedelta(hours=settings.hours)
     broken = {
-        "too_short": [at for at, post in enumerate(posts) if len(words(post.text)) < settings.words],
+        "too_short": [at for at, post in enumerate(posts) if len(post_words(post.text)) < settings.words],
         "too_recent": [at for at, post in enumerate(posts) if post.written_at > newest],
         "same_post_twice": [
             at
@@ -517,7 +521,7 @@ _LETTERS = re.compile(r"[^\W\d_ㄱ-ㅣ]")
 """A letter that is not laughter written with single Korean letters."""
 
 
-def is_sentence(text: str) -> bool:
+def is_full_sentence(text: str) -> bool:
     """Return whether an answer is more than a word or two. Korean packs more into a word than English."""
     if not _LETTERS.search(text):
         return False

@@ -14,18 +14,18 @@ from deadpan.records import Example, Label
 from deadpan.studio.protocols.protocol import (
     Answers,
     Choice,
+    LazyText,
     Lesson,
     Question,
     Screen,
     StudyProtocol,
-    Words,
     labelled_item,
     perceived_example,
 )
 
 INVALID = "invalid"
 
-CATEGORY = Question(
+_CATEGORY = Question(
     "category",
     _("Which kind of ironic speech is this?"),
     (
@@ -45,10 +45,10 @@ class CategoriseProtocol(StudyProtocol[CategoriseItem, StudySettings]):
 
     name = "categorise"
     item_type = CategoriseItem
-    title: Words = _("Categorise ironic posts")
-    summary: Words = _("Read a post and what its author says about it, then choose its kind.")
+    title: LazyText = _("Categorise ironic posts")
+    summary: LazyText = _("Read a post and what its author says about it, then choose its kind.")
     raters = 1
-    blurb: Words = _(
+    blurb: LazyText = _(
         "Each post was called sarcastic by its author. You see it with the author's explanation "
         "and with the same said plainly. Choose the one kind that fits best."
     )
@@ -80,7 +80,7 @@ class CategoriseProtocol(StudyProtocol[CategoriseItem, StudySettings]):
         return labelled_item(CategoriseItem, record, explanation=record.explanation, rephrase=record.rephrase)
 
     def questions(self, settings: StudySettings) -> tuple[Question, ...]:
-        return (CATEGORY,)
+        return (_CATEGORY,)
 
     def screen(self, item: CategoriseItem, settings: StudySettings, order: str) -> Screen:
         """Return the post with what its author says of it."""
@@ -108,7 +108,7 @@ class CategoriseProtocol(StudyProtocol[CategoriseItem, StudySettings]):
         yield replace(
             perceived_example(item, answers, True),
             label_kind="author",
-            categories=(values[CATEGORY.name],),
+            categories=(values[_CATEGORY.name],),
             explanation=item.explanation,
             rephrase=item.rephrase,
         )

@@ -20,15 +20,15 @@ from deadpan.stats import wilson
 from deadpan.studio.protocols.protocol import (
     Answers,
     Choice,
+    LazyText,
     Lesson,
     Question,
     Screen,
     Section,
     StudyProtocol,
-    Words,
     perceived_example,
-    sampled,
-    shuffled,
+    sample_items,
+    shuffled_places,
 )
 
 WHICH = Question(
@@ -43,10 +43,10 @@ class PairwiseProtocol(StudyProtocol[PairwiseItem, StudySettings]):
 
     name = "pairwise"
     item_type = PairwiseItem
-    title: Words = _("Which one is sarcastic?")
-    summary: Words = _("Two people answered the same post. Choose the sarcastic one.")
+    title: LazyText = _("Which one is sarcastic?")
+    summary: LazyText = _("Two people answered the same post. Choose the sarcastic one.")
     raters = 5
-    blurb: Words = _("One of the two responses was marked as sarcastic by its author. Choose it.")
+    blurb: LazyText = _("One of the two responses was marked as sarcastic by its author. Choose it.")
     lessons: Sequence[Lesson] = (
         Lesson(
             _("Two responses to “The train is late again”"),
@@ -68,14 +68,14 @@ class PairwiseProtocol(StudyProtocol[PairwiseItem, StudySettings]):
         ]
         if not items:
             raise ConfigError("no two responses to one context, one sarcastic and one not, in this source")
-        return sampled(items, sample, seed)
+        return sample_items(items, sample, seed)
 
     def questions(self, settings: StudySettings) -> tuple[Question, ...]:
         return (WHICH,)
 
     def screen(self, item: PairwiseItem, settings: StudySettings, order: str) -> Screen:
         """Return the post both respond to as the last turn, and the options in this person's order."""
-        choices = tuple(Choice(str(place + 1), item.options[place]) for place in shuffled(2, order))
+        choices = tuple(Choice(str(place + 1), item.options[place]) for place in shuffled_places(2, order))
         asked = Question(WHICH.name, WHICH.text, choices, quotes="choices")
         return Screen([*item.context, item.response], None, (), (asked,))
 

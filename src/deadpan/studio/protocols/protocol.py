@@ -26,7 +26,7 @@ from deadpan.page import Table
 from deadpan.ratings import Ratings, majority, ratings_from_judgments
 from deadpan.records import Example, Judgment, Label, Turn
 
-Words = Any
+LazyText = Any
 """Text that is translated when it is shown, not when it is written."""
 IS_SARCASTIC = "sarcastic"
 """Name of the question "sarcastic or not"."""
@@ -36,7 +36,7 @@ Cases = tuple[Mapping[str, tuple[str, ...]], ...]
 """Cases of which one must hold: in it, each question named has one of the answers; "" is no answer yet."""
 
 
-def holds(cases: Cases, answers: Mapping[str, str]) -> bool:
+def any_case_holds(cases: Cases, answers: Mapping[str, str]) -> bool:
     """Return whether one of the cases holds."""
     return any(all(answers.get(name, "") in values for name, values in case.items()) for case in cases)
 
@@ -46,7 +46,7 @@ class Choice:
     """One answer. `when` names the answers to the earlier question under which it is offered."""
 
     value: str
-    label: Words
+    label: LazyText
     when: tuple[str, ...] = ()
     cases: Cases = ()
     """Instead of `when`, where it depends on several questions."""
@@ -54,7 +54,7 @@ class Choice:
     def offered(self, answers: Mapping[str, str], after: str) -> bool:
         """Return whether it can be chosen, given the other answers; `after` is the earlier question."""
         cases = self.cases or (({after: self.when},) if self.when else ())
-        return not cases or holds(cases, answers)
+        return not cases or any_case_holds(cases, answers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Question:
     """One question; without choices it is answered in words. `after` and `when` make it depend on another."""
 
     name: str
-    text: Words
+    text: LazyText
     choices: tuple[Choice, ...] = ()
     required: bool = True
     after: str = ""
@@ -84,7 +84,7 @@ class Question:
 
     def asked(self, answers: Mapping[str, str]) -> bool:
         """Return whether it is asked, given the other answers."""
-        return not self.conditions or holds(self.conditions, answers)
+        return not self.conditions or any_case_holds(self.conditions, answers)
 
     def allows(self, value: str, answers: Mapping[str, str]) -> bool:
         """Return whether `value` is a possible answer. An empty one always is: it clears an answer."""
@@ -106,7 +106,7 @@ class Screen:
 
     context: Sequence[Turn]
     response: Turn | None
-    notes: Sequence[tuple[Words, str]] = ()
+    notes: Sequence[tuple[LazyText, str]] = ()
     questions: Sequence[Question] = ()
     after: Sequence[Turn] = ()
     """Turns that followed the response."""
@@ -118,19 +118,19 @@ class Screen:
 class Lesson:
     """One entry of a guideline: a case, an example of it, and the reason."""
 
-    title: Words
-    example: Words
-    why: Words
+    title: LazyText
+    example: LazyText
+    why: LazyText
 
 
-def sarcastic_or_not(text: Words) -> Question:
+def sarcastic_or_not(text: LazyText) -> Question:
     """Return a question with these two answers."""
     return Question(
         IS_SARCASTIC, text, (Choice(SARCASTIC, _("Sarcastic")), Choice(SINCERE, _("Not sarcastic")))
     )
 
 
-def shuffled(count: int, order: str) -> list[int]:
+def shuffled_places(count: int, order: str) -> list[int]:
     """Return the places 0 to count - 1 in an order that depends on `order` alone."""
     return sorted(range(count), key=lambda place: draw(0, f"{order}\x1f{place}"))
 
@@ -138,17 +138,17 @@ def shuffled(count: int, order: str) -> list[int]:
 # ---------------------------------------------------------------- answers
 
 
-I = TypeVar("I", bound=StudyItem)  # noqa: E741 - the item
-S = TypeVar("S", bound=StudySettings)
+ItemT = TypeVar("ItemT", bound=StudyItem)
+SettingsT = TypeVar("SettingsT", bound=StudySettings)
 
 
 @dataclass(frozen=True, slots=True)
-class Answers(Generic[I, S]):
+class Answers(Generic[ItemT, SettingsT]):
     """The latest answer of each person to each question of the main items, and the items themselves."""
 
     judgments: Sequence[Judgment]
-    settings: S
-    items: Mapping[str, I] = field(default_factory=dict)
+    settings: SettingsT
+    items: Mapping[str, ItemT] = field(default_factory=dict)
     labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """The final answer per item and question: the adjudicator's or the majority's."""
     submissions: Sequence[Submission] = ()
@@ -180,7 +180,7 @@ class Section:
     note: str = ""
 
 
-def shares(answers: Answers[I, S], question: Question) -> Section | None:
+def answer_shares(answers: Answers[ItemT, SettingsT], question: Question) -> Section | None:
     """Return how often each choice won; None for a question without choices."""
     if not question.choices:
         return None
@@ -200,7 +200,7 @@ def shares(answers: Answers[I, S], question: Question) -> Section | None:
 # ---------------------------------------------------------------- protocols
 
 
-T = TypeVar("T", bound=StudyItem)
+AnyItem = TypeVar("AnyItem", bound=StudyItem)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +214,7 @@ class SurveyEntry:
     """Fields of the form at which each reason is shown; those without one are shown at its top."""
 
 
-class StudyProtocol(Generic[I, S]):
+class StudyProtocol(Generic[ItemT, SettingsT]):
     """A study of one kind: its items, questions, screen, settings, report and release."""
 
     name: ClassVar[str] = ""
@@ -222,65 +222,65 @@ class StudyProtocol(Generic[I, S]):
     settings_type: ClassVar[type[StudySettings]] = StudySettings
     reads: ClassVar[Literal["examples", "items"]] = "examples"
     """The records items are made from: labelled Examples, or the Items of SarcBench."""
-    title: Words = ""
-    summary: Words = ""
+    title: LazyText = ""
+    summary: LazyText = ""
     raters: int = 3
     qualification: int = 0
     """Items in the qualification round of a study that is at least three times as large."""
     survey: bool = False
-    blurb: Words = ""
+    blurb: LazyText = ""
     lessons: Sequence[Lesson] = ()
-    consent: Words = _(
+    consent: LazyText = _(
         "You can stop at any time. Your answers are stored under a random name, together with the time they "
         "took. They are used for research and may be published without anything that identifies you. You get "
         "a code with which you can withdraw everything later."
     )
 
-    def introduction(self, settings: S) -> str:
+    def introduction(self, settings: SettingsT) -> str:
         """Return the blurb, with the numbers of this study's settings."""
         return str(self.blurb)
 
     # ------------------------------------------------------------ items and screens
 
-    def items_from(self, records: Sequence[Any], *, sample: int = 0, seed: int = 0) -> list[I]:
+    def items_from(self, records: Sequence[Any], *, sample: int = 0, seed: int = 0) -> list[ItemT]:
         """Return items made from records, `sample` of them at random (0: all)."""
-        return sampled([self.item_from(record) for record in records], sample, seed)
+        return sample_items([self.item_from(record) for record in records], sample, seed)
 
-    def item_from(self, record: Any) -> I:
+    def item_from(self, record: Any) -> ItemT:
         """Return the item of one record."""
         raise ConfigError(f"the protocol {self.name} makes no items from {self.reads}")
 
-    def questions(self, settings: S) -> tuple[Question, ...]:
+    def questions(self, settings: SettingsT) -> tuple[Question, ...]:
         """Return the questions asked about every item."""
         return ()
 
-    def screen(self, item: I, settings: S, order: str) -> Screen:
+    def screen(self, item: ItemT, settings: SettingsT, order: str) -> Screen:
         """Return what is shown of an item. `order` decides the order of its options, always the same."""
         return Screen(item.context, item.response, (), self.questions(settings))
 
-    def family_of(self, item: I) -> str:
+    def family_of(self, item: ItemT) -> str:
         """Return a name that items share of which nobody gets two; empty if there is none."""
         return ""
 
-    def language_of(self, item: I) -> str:
+    def language_of(self, item: ItemT) -> str:
         """Return the language of an item, if only those who read it should get it."""
         return ""
 
-    def key_of(self, item: I) -> str | None:
+    def key_of(self, item: ItemT) -> str | None:
         """Return the right answer to the first question, if there is one."""
         return None
 
     # ------------------------------------------------------------ results
 
-    def report(self, answers: Answers[I, S]) -> list[Section]:
+    def report(self, answers: Answers[ItemT, SettingsT]) -> list[Section]:
         """Return the tables the owner sees."""
-        return [section for q in self.questions(answers.settings) if (section := shares(answers, q))]
+        return [section for q in self.questions(answers.settings) if (section := answer_shares(answers, q))]
 
     def invalid_items(self, labels: Sequence[Label]) -> dict[str, str]:
         """Return the items whose answers say that they have no label, each with the reason."""
         return {}
 
-    def to_examples(self, answers: Answers[I, S], tally: Tally) -> Iterator[Example]:
+    def to_examples(self, answers: Answers[ItemT, SettingsT], tally: Tally) -> Iterator[Example]:
         """Yield what a release contains; items without a label are dropped and counted."""
         for item in answers.items.values():
             values = answers.labels.get(item.id)
@@ -290,7 +290,7 @@ class StudyProtocol(Generic[I, S]):
                 yield from self.examples_of(item, values, answers, tally)
 
     def examples_of(
-        self, item: I, values: Mapping[str, str], answers: Answers[I, S], tally: Tally
+        self, item: ItemT, values: Mapping[str, str], answers: Answers[ItemT, SettingsT], tally: Tally
     ) -> Iterator[Example]:
         """Yield the examples of one item, given the final answer to each question."""
         raise ConfigError(f"the protocol {self.name} gives no labels: export its answers instead")
@@ -298,21 +298,21 @@ class StudyProtocol(Generic[I, S]):
     # ------------------------------------------------------------ surveys
 
     survey_template: str = ""
-    survey_reasons: Mapping[str, Words] = {}
+    survey_reasons: Mapping[str, LazyText] = {}
     """The message to the participant for each reason a submission cannot be used."""
 
-    def survey_reason(self, reason: str, settings: S) -> str:
+    def survey_reason(self, reason: str, settings: SettingsT) -> str:
         """Return the message of a reason, with the numbers of this study's settings."""
         return str(self.survey_reasons.get(reason, reason))
 
-    def survey_form(self, data: Any, settings: S) -> Any:
+    def survey_form(self, data: Any, settings: SettingsT) -> Any:
         """Return the Django form of a survey."""
         raise DataError(f"the protocol {self.name} is not a survey")
 
     def survey_entry(
         self,
         cleaned: Mapping[str, Any],
-        settings: S,
+        settings: SettingsT,
         *,
         seconds: float,
         now: datetime,
@@ -322,12 +322,12 @@ class StudyProtocol(Generic[I, S]):
         raise DataError(f"the protocol {self.name} is not a survey")
 
 
-def sampled(items: list[T], sample: int, seed: int) -> list[T]:
+def sample_items(items: list[AnyItem], sample: int, seed: int) -> list[AnyItem]:
     """Return `sample` items drawn by (seed, id), or all of them."""
     return draw_sample(items, sample, seed=seed, key=lambda item: item.id) if sample else items
 
 
-def labelled_item(kind: type[T], example: Example, **shown: Any) -> T:
+def labelled_item(kind: type[AnyItem], example: Example, **shown: Any) -> AnyItem:
     """Return an example as an item that hides the label, its source and its categories."""
     return kind(
         example.id, example.response, example.context, label=example.label, source=example.source,

@@ -20,20 +20,20 @@ from deadpan.stats.scores import share
 from deadpan.studio.protocols.protocol import (
     Answers,
     Choice,
+    LazyText,
     Lesson,
     Question,
     Screen,
     Section,
     StudyProtocol,
-    Words,
-    shuffled,
+    shuffled_places,
 )
 
-LETTERS = "ABCDEF"
-BEST = Question(
+_LETTERS = "ABCDEF"
+_BEST = Question(
     "answer",
     _("Which answer fits best?"),
-    tuple(Choice(letter, letter) for letter in LETTERS),
+    tuple(Choice(letter, letter) for letter in _LETTERS),
 )
 
 
@@ -47,9 +47,9 @@ class QuizProtocol(StudyProtocol[QuizItem, QuizSettings]):
     item_type = QuizItem
     settings_type = QuizSettings
     reads = "items"
-    title: Words = _("Take the benchmark")
-    summary: Words = _("Read a short scene and choose what the speaker most likely means.")
-    blurb: Words = _(
+    title: LazyText = _("Take the benchmark")
+    summary: LazyText = _("Read a short scene and choose what the speaker most likely means.")
+    blurb: LazyText = _(
         "Each question has six answers, and one fits best. Some speakers are sarcastic and some are not. "
         "Answer by yourself, without looking anything up."
     )
@@ -85,28 +85,29 @@ class QuizProtocol(StudyProtocol[QuizItem, QuizSettings]):
 
     def key_of(self, item: QuizItem) -> str | None:
         """Return the letter of the best option."""
-        return None if item.answer is None else LETTERS[item.answer]
+        return None if item.answer is None else _LETTERS[item.answer]
 
     def questions(self, settings: QuizSettings) -> tuple[Question, ...]:
-        return (BEST,)
+        return (_BEST,)
 
     def screen(self, item: QuizItem, settings: QuizSettings, order: str) -> Screen:
         """Return the scene, its own question and the options in this person's order."""
         choices = tuple(
-            Choice(LETTERS[place], item.options[place]) for place in shuffled(len(item.options), order)
+            Choice(_LETTERS[place], item.options[place])
+            for place in shuffled_places(len(item.options), order)
         )
-        text, own = (item.question, "all") if item.question else (BEST.text, "choices")
-        asked = Question(BEST.name, text, choices, quotes=own)  # type: ignore[arg-type]
+        text, own = (item.question, "all") if item.question else (_BEST.text, "choices")
+        asked = Question(_BEST.name, text, choices, quotes=own)  # type: ignore[arg-type]
         return Screen(item.context, item.response, (), (asked,), item.after, item.language)
 
     def report(self, answers: Answers[QuizItem, QuizSettings]) -> list[Section]:
         """Return the score per person and category, and the items people do not agree on."""
-        truth = {id: LETTERS[item.answer] for id, item in answers.items.items() if item.answer is not None}
+        truth = {id: _LETTERS[item.answer] for id, item in answers.items.items() if item.answer is not None}
         people: dict[str, list[bool]] = defaultdict(list)
         categories: dict[str, list[bool]] = defaultdict(list)
         items: dict[str, list[bool]] = defaultdict(list)
         for judgment in answers.judgments:
-            if judgment.question == BEST.name and judgment.answer and judgment.item_id in truth:
+            if judgment.question == _BEST.name and judgment.answer and judgment.item_id in truth:
                 right = judgment.answer == truth[judgment.item_id]
                 people[judgment.annotator].append(right)
                 category = answers.items[judgment.item_id].category or gettext("no category")

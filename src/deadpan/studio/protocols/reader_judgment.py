@@ -22,16 +22,16 @@ from deadpan.stats.scores import share
 from deadpan.studio.protocols.protocol import (
     SARCASTIC,
     Answers,
+    LazyText,
     Lesson,
     Question,
     Screen,
     Section,
     StudyProtocol,
-    Words,
+    answer_shares,
     labelled_item,
     sarcastic_examples,
     sarcastic_or_not,
-    shares,
 )
 
 PERCEIVED = sarcastic_or_not(_("Is this sarcastic?"))
@@ -44,9 +44,9 @@ class ReaderJudgmentProtocol(StudyProtocol[ReaderJudgmentItem, ReaderJudgmentSet
     name = "reader-judgment"
     item_type = ReaderJudgmentItem
     settings_type = ReaderJudgmentSettings
-    title: Words = _("Is it sarcastic?")
-    summary: Words = _("Read what somebody wrote and say whether it is sarcastic.")
-    blurb: Words = _(
+    title: LazyText = _("Is it sarcastic?")
+    summary: LazyText = _("Read what somebody wrote and say whether it is sarcastic.")
+    blurb: LazyText = _(
         "Answer as it strikes you. There is no right answer to guess, and you do not see what others say."
     )
     lessons: Sequence[Lesson] = (
@@ -76,18 +76,20 @@ class ReaderJudgmentProtocol(StudyProtocol[ReaderJudgmentItem, ReaderJudgmentSet
 
     def report(self, answers: Answers[ReaderJudgmentItem, ReaderJudgmentSettings]) -> list[Section]:
         """Return what people perceive against what the authors intended."""
-        sections = [section for section in [shares(answers, PERCEIVED)] if section]
+        sections = [section for section in [answer_shares(answers, PERCEIVED)] if section]
         perceived = {item: value == SARCASTIC for item, value in answers.majority(PERCEIVED).items()}
-        intended = {id: item.label for id, item in answers.items.items()}
-        pairs = [(label, perceived[item]) for item in perceived if (label := intended.get(item)) is not None]
+        author_labels = {id: item.label for id, item in answers.items.items()}
+        pairs = [
+            (label, perceived[item]) for item in perceived if (label := author_labels.get(item)) is not None
+        ]
         if pairs:
-            sections += [confusion(pairs), people_scores(pairs)]
-        if section := _pairwise(answers):
+            sections += [confusion_section(pairs), score_section(pairs)]
+        if section := _kappa_by_pair(answers):
             sections.append(section)
         return sections
 
 
-def confusion(pairs: Sequence[tuple[bool, bool]]) -> Section:
+def confusion_section(pairs: Sequence[tuple[bool, bool]]) -> Section:
     """Return the table of intended against perceived labels."""
     count = {cell: pairs.count(cell) for cell in [(a, b) for a in (True, False) for b in (True, False)]}
     rows: list[tuple[Cell, ...]] = [
@@ -98,13 +100,13 @@ def confusion(pairs: Sequence[tuple[bool, bool]]) -> Section:
     return Section(gettext("Intended and perceived"), Table(head, tuple(rows)))
 
 
-def people_scores(pairs: Sequence[tuple[bool, bool]]) -> Section:
+def score_section(pairs: Sequence[tuple[bool, bool]]) -> Section:
     """Return precision, recall and F of people against the author's label."""
     hit = sum(a and b for a, b in pairs)
-    perceived, intended = sum(b for _, b in pairs), sum(a for a, _ in pairs)
+    perceived, meant = sum(b for _, b in pairs), sum(a for a, _ in pairs)
     rows: tuple[tuple[Cell, ...], ...] = (
         (gettext("precision"), wilson(hit, perceived)),
-        (gettext("recall"), wilson(hit, intended)),
+        (gettext("recall"), wilson(hit, meant)),
         (gettext("F"), _f_measure(pairs)),
     )
     return Section(
@@ -129,7 +131,7 @@ def _f_measure(pairs: Sequence[tuple[bool, bool]]) -> Interval:
     )  # fmt: skip
 
 
-def _pairwise(answers: Answers[ReaderJudgmentItem, ReaderJudgmentSettings]) -> Section | None:
+def _kappa_by_pair(answers: Answers[ReaderJudgmentItem, ReaderJudgmentSettings]) -> Section | None:
     ratings = answers.ratings(PERCEIVED)
     if ratings is None or len(ratings.raters) < 2:
         return None

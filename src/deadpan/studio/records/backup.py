@@ -23,18 +23,18 @@ from deadpan.page.summary import Summary
 from deadpan.results import Result
 from deadpan.storage import atomic
 from deadpan.studio import models
-from deadpan.studio.app.database import private
-from deadpan.studio.people.withdrawal import FILE, apply_tombstones
+from deadpan.studio.app.database import private_file
+from deadpan.studio.people.withdrawal import TOMBSTONES, apply_tombstones
 
-TABLES = (
+_TABLES = (
     models.Person, models.StoredStudy, models.StoredItem, models.Invite, models.Member, models.Identity,
     models.Assignment, models.StoredImport, models.StoredJudgment, models.StoredSubmission, models.Tombstone,
     models.Event,
 )  # fmt: skip
 """Parents before children. Sessions, failed logins and what can be computed again are not backed up."""
-NAMES = {model: model._meta.db_table.removeprefix("studio_") for model in TABLES}
+_TABLE_NAMES = {model: model._meta.db_table.removeprefix("studio_") for model in _TABLES}
 """Names in the file are those of the tables: they stay when a class is renamed."""
-FORMAT = 2
+_BACKUP_FORMAT = 2
 """Format 1, of deadpan 0.2.0, had other tables and other names of protocols."""
 
 
@@ -61,16 +61,16 @@ def back_up(path: Path) -> StudioRows:
     with (
         atomic(path) as temporary,
         # Answers of people: for the owner's eyes only.
-        gzip.open(private(temporary), "wt", encoding="utf-8", newline="\n") as file,
+        gzip.open(private_file(temporary), "wt", encoding="utf-8", newline="\n") as file,
         transaction.atomic(),
     ):
         if connection.vendor == "postgresql":
             with connection.cursor() as cursor:
                 cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         home = str(Path(settings.STUDIO_HOME).resolve())
-        file.write(json.dumps({"deadpan": __version__, "format": FORMAT, "home": home}) + "\n")
-        for model in TABLES:
-            name = NAMES[model]
+        file.write(json.dumps({"deadpan": __version__, "format": _BACKUP_FORMAT, "home": home}) + "\n")
+        for model in _TABLES:
+            name = _TABLE_NAMES[model]
             counts[name] = 0
             for row in model.objects.order_by("pk").iterator(chunk_size=1000):
                 file.write(_line(row))
@@ -82,7 +82,7 @@ def back_up(path: Path) -> StudioRows:
 def _line(row: Any) -> str:
     """Return a row as JSON. Django's own encoder cuts times to milliseconds, which would lose their order."""
     (plain,) = serializers.serialize("python", [row])
-    plain["model"] = f"studio.{NAMES[type(row)]}"
+    plain["model"] = f"studio.{_TABLE_NAMES[type(row)]}"
     return json.dumps(plain, ensure_ascii=False, default=lambda time: time.isoformat()) + "\n"
 
 
@@ -95,8 +95,8 @@ def restore_backup(path: Path, tombstones: Path | None = None) -> StudioRows:
     if models.Person.objects.exists() or models.StoredStudy.objects.exists():
         raise DataError("this studio is not empty: restore into a new --home, then compare and switch over")
     lists = _withdrawals(path, tombstones)
-    counts: dict[str, int] = dict.fromkeys(NAMES.values(), 0)
-    labels = {f"studio.{name}": model._meta.label_lower for model, name in NAMES.items()}
+    counts: dict[str, int] = dict.fromkeys(_TABLE_NAMES.values(), 0)
+    labels = {f"studio.{name}": model._meta.label_lower for model, name in _TABLE_NAMES.items()}
     with transaction.atomic():
         for line in _lines(path):
             try:
@@ -104,7 +104,7 @@ def restore_backup(path: Path, tombstones: Path | None = None) -> StudioRows:
                 row["model"] = labels[row["model"]]
                 for found in serializers.deserialize("python", [row]):
                     found.save()
-                    counts[NAMES[type(found.object)]] += 1
+                    counts[_TABLE_NAMES[type(found.object)]] += 1
             except (DeserializationError, KeyError, TypeError, ValueError) as bad:
                 raise DataError(
                     f"{path}: not a backup of this version ({bad}); nothing was changed"
@@ -116,10 +116,10 @@ def restore_backup(path: Path, tombstones: Path | None = None) -> StudioRows:
             raise DataError(f"{path}: the backup is incomplete; nothing was changed")
         if connection.vendor == "postgresql":
             with connection.cursor() as cursor:
-                for statement in connection.ops.sequence_reset_sql(no_style(), TABLES):
+                for statement in connection.ops.sequence_reset_sql(no_style(), _TABLES):
                     cursor.execute(statement)
         with connection.cursor() as cursor:
-            for statement in COUNTERS:
+            for statement in _COUNTERS:
                 cursor.execute(statement)
         # In the same transaction: nobody who withdrew is back, not even for a moment.
         apply_tombstones(*lists)
@@ -128,12 +128,12 @@ def restore_backup(path: Path, tombstones: Path | None = None) -> StudioRows:
 
 def _withdrawals(path: Path, given: Path | None) -> list[Path]:
     """Return the lists of withdrawals to apply; the one that was named must exist."""
-    lists = [Path(settings.STUDIO_HOME) / FILE]
+    lists = [Path(settings.STUDIO_HOME) / TOMBSTONES]
     if given is not None:
-        lists.append(Path(given) / FILE if Path(given).is_dir() else Path(given))
+        lists.append(Path(given) / TOMBSTONES if Path(given).is_dir() else Path(given))
         if not lists[-1].is_file():
             raise DataError(f"{lists[-1]}: no such list of withdrawals; nothing was changed")
-    former = Path(str(_head(path).get("home", ""))) / FILE
+    former = Path(str(_head(path).get("home", ""))) / TOMBSTONES
     return [*lists, former] if os.access(former, os.R_OK) else lists
 
 
@@ -153,7 +153,7 @@ def _head(path: Path) -> dict[str, Any]:
         head: Any = json.loads(next(_read(path)))
     except (StopIteration, ValueError):
         raise DataError(f"{path}: not a backup of deadpan studio") from None
-    if not isinstance(head, dict) or head.get("format") != FORMAT:
+    if not isinstance(head, dict) or head.get("format") != _BACKUP_FORMAT:
         version = head.get("deadpan", "another version") if isinstance(head, dict) else "another version"
         raise DataError(f"{path}: a backup of deadpan {version!s:.20}: restore it with that version")
     return head
@@ -174,7 +174,7 @@ def _end(path: Path) -> dict[str, int] | None:
     return json.loads(last).get("end") if last.startswith('{"end"') else None
 
 
-COUNTERS = (
+_COUNTERS = (
     "UPDATE studio_member SET seconds = COALESCE((SELECT SUM(j.seconds) FROM studio_judgment j "
     "WHERE j.member_id = studio_member.id), 0)",
     *(

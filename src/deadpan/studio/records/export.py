@@ -9,16 +9,20 @@ from pathlib import Path
 from typing import Any
 
 from deadpan.drops import Tally
-from deadpan.formats.export import JUDGMENTS, LABELS, write_export
+from deadpan.formats.export import write_export
 from deadpan.page import Table
 from deadpan.page.summary import Summary
-from deadpan.records import Judgment, Label
+from deadpan.records import Label
 from deadpan.results import Result
-from deadpan.storage import file_marks, write_manifest, write_records
 from deadpan.studio.models import ATTENTION, MAIN, QUALIFICATION
-from deadpan.studio.records.journal import accepted_submissions, records, rows, tally_submissions
+from deadpan.studio.records.journal import (
+    accepted_submissions,
+    journal_records,
+    journal_rows,
+    tally_submissions,
+)
 from deadpan.studio.records.labels import control_items
-from deadpan.studio.records.labels import labels as study_labels
+from deadpan.studio.records.labels import study_labels as study_labels
 from deadpan.studio.records.studies import protocol_of, settings_of
 
 
@@ -49,10 +53,9 @@ def export_study(
     item wants and agreement is measured without them; `qualification` puts them among the judgments.
     """
     folder = Path(folder)
-    before = file_marks(folder)
     kinds = (MAIN, QUALIFICATION) if qualification else (MAIN,)
-    judgments = records(study, kinds)
-    round_ = [] if qualification else records(study, (QUALIFICATION,))
+    judgments = journal_records(study, kinds)
+    round_ = [] if qualification else journal_records(study, (QUALIFICATION,))
     tally = excluded_judgments(study, qualification=True)
     labels, _ = valid_labels(study, tally)
     config: dict[str, Any] = {"study": study.slug, "protocol": study.protocol, "version": study.version}
@@ -64,22 +67,24 @@ def export_study(
     if submissions is not None:
         tally_submissions(study, tally)
     counts = write_export(
-        folder, judgments, labels, submissions, qualification=round_, csv=csv, config=config, tally=tally
+        folder,
+        judgments,
+        labels,
+        submissions,
+        qualification=round_,
+        csv=csv,
+        parquet=parquet,
+        config=config,
+        tally=tally,
     )
-    if parquet:
-        write_records((folder / JUDGMENTS).with_suffix(".parquet"), judgments, Judgment)
-        write_records((folder / LABELS).with_suffix(".parquet"), labels, Label)
-        write_manifest(
-            folder, command="studio export", config=config, counts=counts, tally=tally, before=before
-        )
     return ExportedStudy(folder, counts, tally)
 
 
 def excluded_judgments(study: Any, qualification: bool) -> Tally:
     """Count the judgments that are in the journal and not in an export or release."""
     counts = {
-        "attention_check": rows(study, (ATTENTION,)).count(),
-        "qualification_round": 0 if qualification else rows(study, (QUALIFICATION,)).count(),
+        "attention_check": journal_rows(study, (ATTENTION,)).count(),
+        "qualification_round": 0 if qualification else journal_rows(study, (QUALIFICATION,)).count(),
         "withdrawn": sum(study.tombstones.values_list("judgments", flat=True)),
     }
     return Tally(drops=Counter({reason: n for reason, n in counts.items() if n}))

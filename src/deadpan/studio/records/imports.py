@@ -34,13 +34,13 @@ from deadpan.studio.models import (
     StoredStudy,
 )
 from deadpan.studio.records.export import tally_notes
-from deadpan.studio.records.journal import COUNTER
+from deadpan.studio.records.journal import MEMBER_COUNTERS
 from deadpan.studio.records.labels import recount_cases
-from deadpan.studio.records.labelstudio import judgments_from
+from deadpan.studio.records.labelstudio import tasks_to_judgments
 from deadpan.studio.records.studies import lock_study, protocol_of, settings_of
 
-CHUNK = 500
-PREFIX = "imported-"
+_ROWS_AT_ONCE = 500
+IMPORTED_NAME = "imported-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class ImportList(Result):
 def import_file(study: Any, path: Path, actor: str, *, dry_run: bool = False) -> ImportedLabels:
     """Add the judgments of a .jsonl or .parquet file, or of a Label Studio export (.json)."""
     path = Path(path)
-    judgments = judgments_from(path) if path.suffix == ".json" else list(read_records(path, Judgment))
+    judgments = tasks_to_judgments(path) if path.suffix == ".json" else list(read_records(path, Judgment))
     return import_judgments(study, judgments, actor, file=path.name, dry_run=dry_run)
 
 
@@ -120,16 +120,16 @@ def import_judgments(
             if record.annotator not in members:
                 members[record.annotator] = _member(study, record.annotator)
             rows.append(_row(study, items[record.item_id], members[record.annotator], record, batch))
-        StoredJudgment.objects.bulk_create(rows, ignore_conflicts=True, batch_size=CHUNK)
+        StoredJudgment.objects.bulk_create(rows, ignore_conflicts=True, batch_size=_ROWS_AT_ONCE)
         added = StoredJudgment.objects.filter(batch=batch).count()
         tally.change("already_there", len(rows) - added)
-        number_ = _keep(study, batch, added, actor)
+        number_ = _record_import(study, batch, added, actor)
         if dry_run:
             transaction.set_rollback(True)
     return ImportedLabels(study.slug, len(judgments), added, tally, None if dry_run else number_, dry_run)
 
 
-def _keep(study: Any, batch: Any, added: int, actor: str) -> int | None:
+def _record_import(study: Any, batch: Any, added: int, actor: str) -> int | None:
     """Record the import and mark its items as done; one that added nothing leaves no trace."""
     if not added:
         batch.delete()
@@ -161,7 +161,9 @@ def _misfit(record: Judgment, items: dict[str, int], questions: dict[str, Any]) 
 def _member(study: Any, annotator: str) -> Any:
     """Return the member of an annotator's name: cannot log in, and has the same pseudonym every time."""
     known = hashlib.sha256(f"{study.pk}\x1f{annotator}".encode()).hexdigest()
-    person, _ = Person.objects.get_or_create(name=f"{PREFIX}{known[:24]}", defaults={"password": "!imported"})
+    person, _ = Person.objects.get_or_create(
+        name=f"{IMPORTED_NAME}{known[:24]}", defaults={"password": "!imported"}
+    )
     member, _ = Member.objects.get_or_create(
         study=study,
         person=person,
@@ -199,7 +201,7 @@ def _mark_done(batch: Any) -> None:
     for member, item in new:
         last[member] = last.get(member, 0) + 1
         rows.append(Assignment(item_id=item, member_id=member, number=last[member], state=DONE))
-    Assignment.objects.bulk_create(rows, batch_size=CHUNK)
+    Assignment.objects.bulk_create(rows, batch_size=_ROWS_AT_ONCE)
     _count(new, +1)
     for member, seconds in (
         mine.values_list("member_id").annotate(s=Sum("seconds")).values_list("member_id", "s")
@@ -214,14 +216,14 @@ def _count(pairs: Sequence[tuple[int, int]], sign: int) -> None:
     for item, n in per_item.items():
         by_count.setdefault(n, []).append(item)
     for n, some in by_count.items():
-        for at in range(0, len(some), CHUNK):
-            StoredItem.objects.filter(pk__in=some[at : at + CHUNK]).update(
+        for at in range(0, len(some), _ROWS_AT_ONCE):
+            StoredItem.objects.filter(pk__in=some[at : at + _ROWS_AT_ONCE]).update(
                 taken=F("taken") + sign * n, finished=F("finished") + sign * n
             )
     kinds = dict(
         StoredItem.objects.filter(assignments__member__in={m for m, _ in pairs}).values_list("pk", "kind")
     )
-    for (member, column), n in Counter((m, COUNTER[kinds[i]]) for m, i in pairs).items():
+    for (member, column), n in Counter((m, MEMBER_COUNTERS[kinds[i]]) for m, i in pairs).items():
         Member.objects.filter(pk=member).update(**{column: F(column) + sign * n})
 
 
@@ -257,7 +259,7 @@ def remove_import(study: Any, number: int, actor: str, now: datetime) -> ImportL
         mine.delete()
         for member, seconds in spent:
             Member.objects.filter(pk=member).update(seconds=F("seconds") - seconds)
-        _release(touched)
+        _give_back(touched)
         recount_cases(study, {item for _, item in touched})
         Event.objects.create(
             study=study, actor=actor, what="remove import", detail={"import": batch.pk, "rows": removed}
@@ -265,7 +267,7 @@ def remove_import(study: Any, number: int, actor: str, now: datetime) -> ImportL
     return study_imports(study)
 
 
-def _release(touched: Sequence[tuple[int, int]]) -> None:
+def _give_back(touched: Sequence[tuple[int, int]]) -> None:
     """Give back items that nobody of the import answers any more, and delete members without judgments."""
     members = {member for member, _ in touched}
     left = set(StoredJudgment.objects.filter(member_id__in=members).values_list("member_id", "item_id"))
@@ -275,6 +277,6 @@ def _release(touched: Sequence[tuple[int, int]]) -> None:
         items = [item for who, item in free if who == member]
         Assignment.objects.filter(member_id=member, item_id__in=items).delete()
     empty = Member.objects.filter(pk__in=members).annotate(n=Count("judgments")).filter(n=0)
-    people = list(empty.filter(person__name__startswith=PREFIX).values_list("person_id", flat=True))
+    people = list(empty.filter(person__name__startswith=IMPORTED_NAME).values_list("person_id", flat=True))
     Member.objects.filter(person_id__in=people).delete()
     Person.objects.filter(pk__in=people).delete()

@@ -32,10 +32,10 @@ from deadpan.studio.models import (
 from deadpan.studio.protocols.protocol import Question
 from deadpan.studio.records.studies import screen_of
 
-LONGEST_KEY = 64
-LOOK_BACK = 200
-PAST = ("question", "answer", "seconds", "key")
-COUNTER = {MAIN: "done", QUALIFICATION: "round_done", ATTENTION: "checks"}
+_LONGEST_KEY = 64
+_UNDO_WITHIN = 200
+_HISTORY = ("question", "answer", "seconds", "key")
+MEMBER_COUNTERS = {MAIN: "done", QUALIFICATION: "round_done", ATTENTION: "checks"}
 """The member's counter of finished items of each kind."""
 
 
@@ -48,17 +48,17 @@ class Saved:
     new: bool
 
 
-def order_for(assignment: Any) -> str:
+def option_order(assignment: Any) -> str:
     """Return the key of the order of options: person and item, so that it is the same on every visit."""
     return f"{assignment.member_id}:{assignment.item_id}"
 
 
 def questions_of(assignment: Any, study: Any) -> Sequence[Question]:
     """Return the questions this item asks this person."""
-    return screen_of(assignment.item, study, order_for(assignment)).questions
+    return screen_of(assignment.item, study, option_order(assignment)).questions
 
 
-def current(member_id: int, item_pk: int) -> dict[str, str]:
+def current_answers(member_id: int, item_pk: int) -> dict[str, str]:
     """Return the current answers: the last row of each question, without cleared ones."""
     latest = dict(_rows(member_id, item_pk).values_list("question", "answer"))
     return {question: answer for question, answer in latest.items() if answer}
@@ -74,20 +74,20 @@ def is_complete(questions: Sequence[Question], answers: Mapping[str, str]) -> bo
     return all(answers.get(q.name) for q in questions if q.required and q.asked(answers))
 
 
-def save(
+def save_answers(
     assignment: Any, study: Any, answers: Mapping[str, str], *, seconds: float, key: str, now: datetime
 ) -> Saved:
     """Add answers to the journal. A repeated key adds nothing and gets the same result."""
-    if not key or len(key) > LONGEST_KEY:
+    if not key or len(key) > _LONGEST_KEY:
         raise DataError("a save needs a key of 1 to 64 characters")
     questions = questions_of(assignment, study)
     try:
         with transaction.atomic():
             _lock(assignment)
             # One query for the whole history of the item: people wait for a save.
-            past = list(_rows(assignment.member_id, assignment.item.pk).values_list(*PAST))
+            past = list(_rows(assignment.member_id, assignment.item.pk).values_list(*_HISTORY))
             if any(row[3] == key for row in past):
-                return _as_it_is(assignment, questions)
+                return _already_saved(assignment, questions)
             before = {question: answer for question, answer, _, _ in past}
             rows, after = _rows_for(questions, {q: a for q, a in before.items() if a}, answers)
             spent = _plausible_seconds(seconds, sum(row[2] for row in past), assignment, now)
@@ -95,7 +95,7 @@ def save(
             complete = is_complete(questions, after)
             _touch(assignment, complete, now, spent)
     except IntegrityError:  # the same key from another thread at the same moment: it is saved
-        return _as_it_is(assignment, questions)
+        return _already_saved(assignment, questions)
     return Saved(after, complete, True)
 
 
@@ -110,8 +110,8 @@ def _lock(assignment: Any) -> None:
     assignment.state = held.values_list("state", flat=True).get()
 
 
-def _as_it_is(assignment: Any, questions: Sequence[Question]) -> Saved:
-    answers = current(assignment.member_id, assignment.item.pk)
+def _already_saved(assignment: Any, questions: Sequence[Question]) -> Saved:
+    answers = current_answers(assignment.member_id, assignment.item.pk)
     return Saved(answers, is_complete(questions, answers), False)
 
 
@@ -183,7 +183,7 @@ def _touch(assignment: Any, complete: bool, now: datetime, seconds: float = 0.0)
         StoredItem.objects.filter(pk=assignment.item.pk).update(**item)
     mine: dict[str, Any] = {"seconds": F("seconds") + round(seconds, 3)} if seconds else {}
     if step:
-        counter = COUNTER[assignment.item.kind]
+        counter = MEMBER_COUNTERS[assignment.item.kind]
         mine[counter] = F(counter) + step
     if mine:
         Member.objects.filter(pk=assignment.member_id).update(**mine)
@@ -191,7 +191,7 @@ def _touch(assignment: Any, complete: bool, now: datetime, seconds: float = 0.0)
     Assignment.objects.filter(pk=assignment.pk).update(state=after, touched_at=now)
 
 
-def undo(member: Any, study: Any, now: datetime) -> Any:
+def undo_last_save(member: Any, study: Any, now: datetime) -> Any:
     """Undo the last save by adding rows, and return its assignment, or None."""
     try:
         return _undo(member, study, now)
@@ -202,7 +202,7 @@ def undo(member: Any, study: Any, now: datetime) -> Any:
 
 def _undo(member: Any, study: Any, now: datetime) -> Any:
     with transaction.atomic():
-        rows = list(StoredJudgment.objects.filter(member=member).order_by("-id")[:LOOK_BACK])
+        rows = list(StoredJudgment.objects.filter(member=member).order_by("-id")[:_UNDO_WITHIN])
         undone = {row.key.removeprefix("undo:") for row in rows if row.source == "undo"}
         last = next((row for row in rows if row.source == "web" and row.key not in undone), None)
         if last is None:
@@ -218,7 +218,7 @@ def _undo(member: Any, study: Any, now: datetime) -> Any:
         )
         back = {row.question: earlier.get(row.question, "") for row in batch}
         _write(assignment, study, back, 0.0, f"undo:{last.key}", now, "undo")
-        answers = current(member.pk, assignment.item.pk)
+        answers = current_answers(member.pk, assignment.item.pk)
         _touch(assignment, is_complete(questions_of(assignment, study), answers), now)
     return assignment
 
@@ -226,7 +226,7 @@ def _undo(member: Any, study: Any, now: datetime) -> Any:
 # ---------------------------------------------------------------- judgments as records
 
 
-def rows(study: Any, kinds: Sequence[str] = (MAIN,), adjudicators: bool = False) -> Any:
+def journal_rows(study: Any, kinds: Sequence[str] = (MAIN,), adjudicators: bool = False) -> Any:
     """Return the journal rows of one study, oldest first."""
     found = models.StoredJudgment.objects.filter(study=study, item__kind__in=kinds).exclude(
         member__state=WITHDRAWN
@@ -238,9 +238,9 @@ def rows(study: Any, kinds: Sequence[str] = (MAIN,), adjudicators: bool = False)
     return found.order_by("id").select_related(None)
 
 
-def records(study: Any, kinds: Sequence[str] = (MAIN,), adjudicators: bool = False) -> list[Record]:
+def journal_records(study: Any, kinds: Sequence[str] = (MAIN,), adjudicators: bool = False) -> list[Record]:
     """Return every row as a Judgment, under the person's pseudonym."""
-    values = rows(study, kinds, adjudicators).values_list(
+    values = journal_rows(study, kinds, adjudicators).values_list(
         "item__item_id", "member__pseudonym", "question", "answer", "seconds", "created_at"
     )
     return [Record(i, who, q, a, s, at.isoformat()) for i, who, q, a, s, at in values]
@@ -248,7 +248,7 @@ def records(study: Any, kinds: Sequence[str] = (MAIN,), adjudicators: bool = Fal
 
 def latest_records(study: Any, kinds: Sequence[str] = (MAIN,), adjudicators: bool = False) -> list[Record]:
     """Return each person's latest answer to each question, without cleared ones."""
-    latest = {(r.item_id, r.annotator, r.question): r for r in records(study, kinds, adjudicators)}
+    latest = {(r.item_id, r.annotator, r.question): r for r in journal_records(study, kinds, adjudicators)}
     return [record for record in latest.values() if record.answer]
 
 
@@ -284,7 +284,6 @@ def tally_submissions(study: Any, tally: Tally) -> None:
     """Count every submission that is not used, under its first reason, and every withdrawal."""
     for pk, reasons in rejected_submissions(study):
         tally.drop(reasons[0], f"submission {pk}")
-    # Tombstones of earlier versions do not say how much was erased.
-    withdrawn = sum(max(1, n) for n in study.tombstones.values_list("submissions", flat=True))
+    withdrawn = sum(study.tombstones.values_list("submissions", flat=True))
     if withdrawn:
         tally.drops["withdrawn"] += withdrawn

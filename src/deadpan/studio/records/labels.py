@@ -26,6 +26,29 @@ from deadpan.studio.records.studies import item_of, lock_study, protocol_of, set
 LIVE_RESAMPLES = 500
 
 
+def study_labels(study: Any) -> list[Label]:
+    """Return labels by Dawid-Skene, by majority, then adjudicated: the last one of an item is the best."""
+    judgments = latest_records(study)
+    answers: Answers[Any, Any] = Answers(judgments, settings_of(study))
+    found: list[Label] = []
+    for question in choice_questions(study):
+        ratings = answers.ratings(question)
+        if ratings is not None:
+            found += dawid_skene(ratings).labels
+            found += majority(ratings)
+    votes = Counter((j.item_id, j.question) for j in judgments)
+    for j in latest_records(study, adjudicators=True):
+        # An adjudicator decides alone; `n` still says how many people had answered.
+        n = votes[j.item_id, j.question]
+        found.append(Label(j.item_id, j.question, j.answer, {j.answer: 1.0}, n, "adjudicated"))
+    return found
+
+
+def choice_questions(study: Any) -> list[Question]:
+    """Return the questions with choices: those that people can agree on."""
+    return [q for q in protocol_of(study).questions(settings_of(study)) if q.choices]
+
+
 def answers_of(study: Any, resamples: int = LIVE_RESAMPLES, **more: Any) -> Answers[Any, Any]:
     """Return everything a report or a release reads; `more` are further fields of Answers."""
     items = {row.item_id: item_of(row, study) for row in study.items.filter(kind=MAIN).order_by("position")}
@@ -38,11 +61,6 @@ def answers_of(study: Any, resamples: int = LIVE_RESAMPLES, **more: Any) -> Answ
         "resamples": resamples,
     }
     return Answers(latest_records(study), settings_of(study), **(fields | more))
-
-
-def choice_questions(study: Any) -> list[Question]:
-    """Return the questions with choices: those that people can agree on."""
-    return [q for q in protocol_of(study).questions(settings_of(study)) if q.choices]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +88,7 @@ class StudyAgreement(Result):
                 {
                     "title": s.title,
                     "columns": s.table.columns,
-                    "rows": [[_plain(cell) for cell in row] for row in s.table.rows],
+                    "rows": [[_cell_value(cell) for cell in row] for row in s.table.rows],
                     "note": s.note,
                 }
                 for s in self.report
@@ -78,13 +96,13 @@ class StudyAgreement(Result):
         }
 
 
-def _plain(cell: Cell) -> object:
+def _cell_value(cell: Cell) -> object:
     return cell.as_dict() if isinstance(cell, Interval) else cell
 
 
 def study_results(study: Any, *, resamples: int = LIVE_RESAMPLES, seed: int = 0) -> StudyAgreement:
     """Return agreement and the protocol's report."""
-    return StudyAgreement(study_agreement(study, resamples, seed), report(study, resamples))
+    return StudyAgreement(study_agreement(study, resamples, seed), study_report(study, resamples))
 
 
 def study_agreement(study: Any, resamples: int = LIVE_RESAMPLES, seed: int = 0) -> dict[str, Agreement]:
@@ -98,62 +116,9 @@ def study_agreement(study: Any, resamples: int = LIVE_RESAMPLES, seed: int = 0) 
     return coefficients
 
 
-def report(study: Any, resamples: int = LIVE_RESAMPLES) -> list[Section]:
+def study_report(study: Any, resamples: int = LIVE_RESAMPLES) -> list[Section]:
     """Return the protocol's own tables."""
     return protocol_of(study).report(answers_of(study, resamples))
-
-
-@dataclass(frozen=True, slots=True)
-class Disagreement:
-    """An item people answered differently. It names nobody."""
-
-    item: str
-    question: str
-    counts: dict[str, int]
-    adjudicated: str
-
-
-def disagreements(study: Any) -> list[Disagreement]:
-    """Return the items with more than one answer to a question, the most divided first."""
-    decided = {(r.item_id, r.question): r.answer for r in latest_records(study, adjudicators=True)}
-    names = {question.name for question in choice_questions(study)}
-    counts: dict[tuple[str, str], Counter[str]] = {}
-    for record in latest_records(study):
-        if record.question in names:
-            counts.setdefault((record.item_id, record.question), Counter())[record.answer] += 1
-    divided = [
-        Disagreement(item, question, dict(tally.most_common()), decided.get((item, question), ""))
-        for (item, question), tally in counts.items()
-        if len(tally) > 1
-    ]
-    return sorted(
-        divided, key=lambda d: (max(d.counts.values()) / sum(d.counts.values()), d.item, d.question)
-    )
-
-
-def labels(study: Any, judgments: list[Judgment] | None = None) -> list[Label]:
-    """Return labels by Dawid-Skene, by majority, then adjudicated: the last one of an item is the best."""
-    rows = latest_records(study) if judgments is None else judgments
-    answers: Answers[Any, Any] = Answers(rows, settings_of(study))
-    labels: list[Label] = []
-    for question in choice_questions(study):
-        ratings = answers.ratings(question)
-        if ratings is not None:
-            labels += dawid_skene(ratings).labels
-            labels += majority(ratings)
-    n = Counter((r.item_id, r.question) for r in rows)
-    for record in latest_records(study, adjudicators=True):
-        labels.append(
-            Label(
-                record.item_id,
-                record.question,
-                record.answer,
-                {record.answer: 1.0},
-                n[record.item_id, record.question],
-                "adjudicated",
-            )
-        )
-    return labels
 
 
 def control_items(study: Any) -> set[str]:
@@ -172,9 +137,9 @@ def control_only(study: Any, judgments: Sequence[Judgment]) -> list[Judgment]:
 # ---------------------------------------------------------------- disagreements
 
 
-CHUNK = 200
+_ITEMS_AT_ONCE = 200
 """Items counted at a time."""
-OVERLAP, SETTLED = 500, timedelta(seconds=10)
+_OVERLAP, _SETTLED = 500, timedelta(seconds=10)
 """Entries looked at again, and how long: one that was numbered earlier may be committed later."""
 
 
@@ -185,8 +150,8 @@ def refresh_cases(study: Any) -> int:
     upto = StoredStudy.objects.filter(pk=study.pk).values_list("cases_upto", flat=True).get()
     if newest is None or newest[0] <= upto:
         return 0
-    last = newest[0] if newest[1] < timezone.now() - SETTLED else newest[0] - 1
-    changed = set(journal.filter(id__gt=upto - OVERLAP, id__lte=newest[0]).values_list("item_id", flat=True))
+    last = newest[0] if newest[1] < timezone.now() - _SETTLED else newest[0] - 1
+    changed = set(journal.filter(id__gt=upto - _OVERLAP, id__lte=newest[0]).values_list("item_id", flat=True))
     recount_cases(study, changed)
     StoredStudy.objects.filter(pk=study.pk, cases_upto__lt=last).update(cases_upto=last)
     return len(changed)
@@ -194,12 +159,10 @@ def refresh_cases(study: Any) -> int:
 
 def recount_cases(study: Any, items: Iterable[int]) -> None:
     """Count the answers of these items again, and store those that differ."""
-    from deadpan.studio.records.labels import choice_questions
-
     names = [question.name for question in choice_questions(study)]
     wanted = sorted(items)
-    for at in range(0, len(wanted), CHUNK):
-        some = wanted[at : at + CHUNK]
+    for at in range(0, len(wanted), _ITEMS_AT_ONCE):
+        some = wanted[at : at + _ITEMS_AT_ONCE]
         # Counted before the database is locked: people who save meanwhile wait for the writing only.
         state, found = _state(some), _divided(study, some, names)
         if _stored(some) == found:

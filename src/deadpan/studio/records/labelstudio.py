@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,9 @@ from deadpan.records import Example, Judgment, Turn
 from deadpan.results import Result
 from deadpan.storage import read_json, write_text
 from deadpan.studio.records.journal import latest_records
+from deadpan.studio.records.labels import choice_questions
 
-OWN = "deadpan:"
+_OWN_ID = "deadpan:"
 """Start of the ids of answers that this program exported; the annotator's pseudonym follows."""
 TEXT_KEYS = ("text", "response", "comment", "body")
 
@@ -35,7 +36,7 @@ def task_id(task: Mapping[str, Any]) -> str:
     return str(task["data"].get("id") or task.get("id") or "")
 
 
-def examples_from(path: Path) -> list[Example]:
+def tasks_to_examples(path: Path) -> list[Example]:
     """Read tasks as unlabelled examples. The text has one of the usual names; a context is turns or lines."""
     examples = []
     for number, task in enumerate(read_tasks(path), 1):
@@ -66,7 +67,7 @@ def _turn(turn: Any) -> Turn:
     return Turn("", str(turn))
 
 
-def judgments_from(path: Path) -> list[Judgment]:
+def tasks_to_judgments(path: Path) -> list[Judgment]:
     """Read every choice and text as judgments. Cancelled annotations are skipped."""
     found: list[Judgment] = []
     for number, task in enumerate(read_tasks(path), 1):
@@ -90,7 +91,7 @@ def _judgments(item: str, annotation: Mapping[str, Any]) -> Iterator[Judgment]:
     share = float(annotation.get("lead_time") or 0.0) / max(len(results), 1)
     for result in results:
         own = str(result.get("id") or "")
-        author = own.split(":")[1] if own.startswith(OWN) and own.count(":") >= 2 else str(name)
+        author = own.split(":")[1] if own.startswith(_OWN_ID) and own.count(":") >= 2 else str(name)
         if answer := _answer(result.get("value") or {}):
             yield Judgment(item, author, str(result.get("from_name", "")), answer, share, at)
 
@@ -128,19 +129,13 @@ def write_tasks(study: Any, path: Path) -> LabelStudioTasks:
         by_item.setdefault(record.item_id, []).append(record)
     names = sorted({record.annotator for records in by_item.values() for record in records})
     numbers = {name: at for at, name in enumerate(names, 1)}
-    choices = set(_choice_names(study))
+    choices = {question.name for question in choice_questions(study)}
     tasks = [
         _task(item, by_item.get(item.item_id, []), numbers, choices)
         for item in study.items.filter(kind="main").order_by("position")
     ]
     write_text(path, json.dumps(tasks, ensure_ascii=False, indent=1) + "\n")
     return LabelStudioTasks(Path(path), len(tasks))
-
-
-def _choice_names(study: Any) -> Iterable[str]:
-    from deadpan.studio.records.labels import choice_questions
-
-    return [question.name for question in choice_questions(study)]
 
 
 def _task(
@@ -176,7 +171,7 @@ def _task(
 def _result(record: Judgment, is_choice: bool) -> dict[str, Any]:
     kind, key = ("choices", "choices") if is_choice else ("textarea", "text")
     return {
-        "id": f"{OWN}{record.annotator}:{record.question}",
+        "id": f"{_OWN_ID}{record.annotator}:{record.question}",
         "from_name": record.question,
         "to_name": "text",
         "type": kind,

@@ -167,7 +167,7 @@ def _workers(study: Any) -> list[Worker]:
         .annotate(total=Sum("seconds"))
         .values_list("member_id", "total")
     )
-    checks, passed = attention(study)
+    checks, passed = attention_checks(study)
     found = []
     for member in Member.objects.filter(study=study).select_related("person").order_by("joined_at"):
         hours = (paid_seconds(member) + (told.get(member.pk) or 0.0)) / 3600
@@ -191,7 +191,7 @@ def _workers(study: Any) -> list[Worker]:
     return found
 
 
-def attention(study: Any) -> tuple[Counter[str], Counter[str]]:
+def attention_checks(study: Any) -> tuple[Counter[str], Counter[str]]:
     """Return the attention checks per member: how many they met, and how many they passed."""
     expected = {
         item: hidden["check"]

@@ -133,7 +133,7 @@ def release_study(
     judgments = _judgments(study, new_name, per_item)
     if judgments:
         write_records(Path(out) / "judgments.parquet", judgments, ReleasedJudgment)
-    found = anonymity(examples, judgments, earlier=earlier, per_item=per_item)
+    found = check_anonymity(examples, judgments, earlier=earlier, per_item=per_item)
     people = _people_per_item(examples, judgments)
     facts = replace(
         facts,
@@ -196,9 +196,6 @@ def _without_text(example: Example) -> Example:
 # ---------------------------------------------------------------- k-anonymity
 
 
-SMALLEST = 5
-
-
 @dataclass(frozen=True, slots=True)
 class Anonymity:
     """`k`: the fewest people who share a combination of released facts; None if none are released.
@@ -239,7 +236,7 @@ class Anonymity:
         }
 
 
-def anonymity(
+def check_anonymity(
     examples: Sequence[Example], judgments: Sequence[Any], *, earlier: int, per_item: bool
 ) -> Anonymity:
     """Check what a release says about people."""

@@ -31,8 +31,8 @@ from deadpan.formats.study import (
 from deadpan.formats.study_items import StudyItem
 from deadpan.formats.tables import SUFFIXES, read_table
 from deadpan.studio.protocols import PROTOCOLS
-from deadpan.studio.protocols.protocol import StudyProtocol, sampled
-from deadpan.studio.records.labelstudio import examples_from
+from deadpan.studio.protocols.protocol import StudyProtocol, sample_items
+from deadpan.studio.records.labelstudio import tasks_to_examples
 from deadpan.validation import decode, field_types, read_config
 
 
@@ -51,12 +51,12 @@ def read_study_source(
     path = Path(source)
     if path.is_dir() and {STUDY, ITEMS} & {file.name for file in path.iterdir()}:
         study, items = read_study(path)
-        return StudyPlan(study, sampled(items[:limit], sample, seed))
+        return StudyPlan(study, sample_items(items[:limit], sample, seed))
     if path.suffix == ".json":
-        return plan_from_records(protocol, examples_from(path)[:limit], sample=sample, seed=seed)
+        return plan_from_records(protocol, tasks_to_examples(path)[:limit], sample=sample, seed=seed)
     if path.suffix == ".jsonl" and is_item_file(path):
         items = read_items(path, protocol)
-        return replace(empty_plan(protocol, seed), items=sampled(items[:limit], sample, seed))
+        return replace(empty_plan(protocol, seed), items=sample_items(items[:limit], sample, seed))
     return None
 
 
@@ -80,7 +80,7 @@ def empty_plan(protocol: str, seed: int = 0) -> StudyPlan:
     return StudyPlan(Study(protocol, str(kind.title), seed=seed, raters_per_item=kind.raters), ())
 
 
-def described(
+def apply_options(
     plan: StudyPlan,
     protocol: str,
     *,
@@ -100,16 +100,16 @@ def described(
 # ---------------------------------------------------------------- uploads
 
 
-FOLDER = "uploads"
-TOKEN = re.compile(r"[A-Za-z0-9_-]{20,60}")
-DAY = 24 * 3600
-SAMPLE = 50
-CURE = "save it again as CSV (UTF-8) or JSONL"
-LABELS = {
+_UPLOADS = "uploads"
+_UPLOAD_TOKEN = re.compile(r"[A-Za-z0-9_-]{20,60}")
+_DAY = 24 * 3600
+_ROWS_LOOKED_AT = 50
+_HINT = "save it again as CSV (UTF-8) or JSONL"
+_LABEL_WORDS = {
     **dict.fromkeys(("1", "true", "yes", "sarcastic", "sarcasm", "비꼼", "비꼬는 말", "sarc"), True),
     **dict.fromkeys(("0", "false", "no", "not sarcastic", "not_sarcastic", "sincere", "non-sarcasm"), False),
 }
-GUESSES = {
+_COLUMN_WORDS = {
     "text": ("text", "response", "comment", "tweet", "body", "sentence", "utterance", "글", "응답", "문장"),
     "context": ("context", "parent", "dialogue", "dialog", "history", "맥락", "대화"),
     "id": ("id", "item_id", "번호"),
@@ -122,11 +122,11 @@ def keep_upload(name: str, chunks: Iterator[bytes]) -> str:
     """Store an uploaded file for a day, readable by the studio only, and return its token."""
     suffix = Path(name).suffix.lower()
     if suffix not in (*SUFFIXES, ".zip"):
-        raise DataError(f"a file of the kind {suffix or 'without ending'} cannot be read: {CURE}")
-    folder = Path(settings.STUDIO_HOME) / FOLDER
+        raise DataError(f"a file of the kind {suffix or 'without ending'} cannot be read: {_HINT}")
+    folder = Path(settings.STUDIO_HOME) / _UPLOADS
     folder.mkdir(mode=0o700, exist_ok=True)
     for old in folder.iterdir():
-        if time.time() - old.stat().st_mtime > DAY:
+        if time.time() - old.stat().st_mtime > _DAY:
             old.unlink(missing_ok=True)
     token = secrets.token_urlsafe(24)
     handle = os.open(folder / f"{token}{suffix}", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -138,8 +138,8 @@ def keep_upload(name: str, chunks: Iterator[bytes]) -> str:
 
 def find_upload(token: str) -> Path:
     """Return the file of a token."""
-    folder = Path(settings.STUDIO_HOME) / FOLDER
-    found = sorted(folder.glob(f"{token}.*")) if TOKEN.fullmatch(token) and folder.is_dir() else []
+    folder = Path(settings.STUDIO_HOME) / _UPLOADS
+    found = sorted(folder.glob(f"{token}.*")) if _UPLOAD_TOKEN.fullmatch(token) and folder.is_dir() else []
     if not found:
         raise DataError("the file is no longer here: upload it again")
     return found[0]
@@ -158,7 +158,7 @@ def ready_items(path: Path, protocol: str) -> list[StudyItem] | None:
         return read_items(path, protocol)
     if path.suffix == ".json" and _is_label_studio(path):
         kind: StudyProtocol[Any, Any] = PROTOCOLS.load(protocol)()
-        return list(kind.items_from(examples_from(path)))
+        return list(kind.items_from(tasks_to_examples(path)))
     return None
 
 
@@ -201,7 +201,7 @@ def file_items(path: Path, protocol: str) -> list[StudyItem]:
     items = ready_items(path, protocol)
     if items is None:
         names, _ = columns_of(path)
-        items = table_items(path, protocol, guessed(names, protocol))
+        items = table_items(path, protocol, guess_columns(names, protocol))
     return items
 
 
@@ -210,9 +210,9 @@ def file_items(path: Path, protocol: str) -> list[StudyItem]:
 
 def columns_of(path: Path) -> tuple[list[str], list[dict[str, str]]]:
     """Return the columns of a table and its first rows as text."""
-    rows = [row.fields for row in islice(read_table(path, Tally(), CURE), SAMPLE)]
+    rows = [row.fields for row in islice(read_table(path, Tally(), _HINT), _ROWS_LOOKED_AT)]
     if not rows:
-        raise DataError(f"there is no row in it: {CURE}")
+        raise DataError(f"there is no row in it: {_HINT}")
     names = list(dict.fromkeys(str(name) for row in rows for name in row))
     return names, [{name: str(row.get(name, "") or "") for name in names} for row in rows]
 
@@ -233,12 +233,12 @@ def wanted_columns(protocol: str) -> dict[str, bool]:
     return wanted
 
 
-def guessed(columns: list[str], protocol: str) -> dict[str, str]:
+def guess_columns(columns: list[str], protocol: str) -> dict[str, str]:
     """Return the column that probably holds each part, by its name."""
     small = {name.casefold().strip(): name for name in columns}
     found = {}
     for part in wanted_columns(protocol):
-        words = GUESSES.get(part, (part,))
+        words = _COLUMN_WORDS.get(part, (part,))
         found[part] = next((small[word] for word in words if word in small), "")
     return found
 
@@ -248,18 +248,18 @@ def table_items(
 ) -> list[StudyItem]:
     """Return the rows of a table as items. Several columns of options are named with commas."""
     kind = item_type(protocol)
-    rows = islice(read_table(path, Tally(), CURE), limit)
+    rows = islice(read_table(path, Tally(), _HINT), limit)
     items = []
     for number, row in enumerate(rows, 1):
         values = {str(name): value for name, value in row.fields.items()}
         try:
-            items.append(decode(_plain(values, columns, number, field_types(kind)), kind))
+            items.append(decode(_item_fields(values, columns, number, field_types(kind)), kind))
         except (TypeError, ValueError) as bad:
             raise DataError(f"row {number}: {bad}") from None
     return checked_items(items, protocol)
 
 
-def _plain(
+def _item_fields(
     values: Mapping[str, Any], columns: Mapping[str, str], number: int, types: Mapping[str, Any]
 ) -> dict[str, Any]:
     def cell(part: str) -> str:
@@ -277,7 +277,7 @@ def _plain(
         if part == "options":
             plain[part] = [str(values.get(name.strip(), "") or "") for name in column.split(",")]
         elif types[part] == bool | None:
-            plain[part] = LABELS.get(cell(part).casefold())
+            plain[part] = _LABEL_WORDS.get(cell(part).casefold())
         elif types[part] == int | None:
             plain[part] = int(cell(part)) if cell(part).lstrip("-").isdecimal() else None
         else:

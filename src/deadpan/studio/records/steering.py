@@ -40,8 +40,8 @@ from deadpan.validation import encode
 
 Stage = Literal["open", "paused", "closed"]
 STAGES = ("open", "paused", "closed")
-RESET = "deadpan.studio.reset"
-FIXED = ("qualification", "overlap", "match", "questions", "set", "set_hash", "sarcastic", "count")
+_RESET_SALT = "deadpan.studio.reset"
+FIXED_SETTINGS = ("qualification", "overlap", "match", "questions", "set", "set_hash", "sarcastic", "count")
 """Settings that decided which items there are and who was admitted: they stay as they were."""
 
 
@@ -96,7 +96,7 @@ class MemberList(Result):
         }
 
 
-def log(study: Any, actor: str, what: str, **detail: Any) -> None:
+def log_event(study: Any, actor: str, what: str, **detail: Any) -> None:
     """Add an entry to the audit log."""
     Event.objects.create(study=study, actor=actor[:150], what=what[:40], detail=detail)
 
@@ -124,7 +124,7 @@ def set_stage(study: Any, stage: str, actor: str) -> StudyChange:
     if study.stage != stage:
         study.is_open, study.is_closed = stage == "open", stage == "closed"
         study.save(update_fields=["is_open", "is_closed"])
-        log(study, actor, stage)
+        log_event(study, actor, stage)
     return StudyChange(study.slug, stage)
 
 
@@ -139,13 +139,10 @@ def change_study(
 ) -> StudyChange:
     """Change settings, title and stage of a study; a value that does not fit changes nothing."""
     merged = {**study.settings, **encode(dict(settings))}
-    for name in FIXED:
+    for name in FIXED_SETTINGS:
         if name in settings and settings[name] != study.settings.get(name, settings[name]):
             raise ConfigError(f"{name} decided which items people got: make another study to change it")
-    known = settings_of(study).__dataclass_fields__
-    # What an older version stored is left alone; what is given now must be known.
-    checked = {name: value for name, value in merged.items() if name in known or name in settings}
-    typed_settings(study.protocol, checked)
+    typed_settings(study.protocol, merged)
     # A default that is stored for the first time is no change.
     before = {**encode(settings_of(study)), "title": study.title, "language": study.language}
     study.settings = merged
@@ -154,7 +151,7 @@ def change_study(
     after = {**encode(settings_of(study)), "title": study.title, "language": study.language}
     changed = sorted(name for name in after if after[name] != before[name])
     if changed:
-        log(study, actor, "settings", changed=changed)
+        log_event(study, actor, "settings", changed=changed)
     if stage is not None:
         set_stage(study, stage, actor)
         changed.append(f"stage: {stage}")
@@ -177,7 +174,7 @@ def add_items(study: Any, items: Sequence[StudyItem], actor: str) -> StudyChange
         rows = item_rows(study, ordered, settings_of(study), protocol_of(study), first=(last or 0) + 1)
         StoredItem.objects.bulk_create(rows, batch_size=500)
         count_items(study)
-        log(study, actor, "add items", items=len(checked))
+        log_event(study, actor, "add items", items=len(checked))
     return StudyChange(study.slug, f"{len(checked):,} items added")
 
 
@@ -189,7 +186,7 @@ def remove_member(study: Any, pseudonym: str, actor: str) -> StudyChange:
     member = _member(study, pseudonym)
     Member.objects.filter(pk=member.pk).update(state=REMOVED)
     return_items(Assignment.objects.filter(member=member, state=OPEN))
-    log(study, actor, "remove", member=pseudonym)
+    log_event(study, actor, "remove", member=pseudonym)
     return StudyChange(study.slug, f"removed {pseudonym}")
 
 
@@ -199,7 +196,7 @@ def restore_member(study: Any, pseudonym: str, actor: str) -> StudyChange:
     if member.state in (REMOVED, REFUSED):
         unfinished = settings_of(study).qualification and member.round_done < study.round_items
         Member.objects.filter(pk=member.pk).update(state=APPLICANT if unfinished else ACTIVE)
-        log(study, actor, "restore", member=pseudonym)
+        log_event(study, actor, "restore", member=pseudonym)
     return StudyChange(study.slug, f"restored {pseudonym}")
 
 
@@ -230,13 +227,13 @@ def _member(study: Any, pseudonym: str) -> Any:
 
 def reset_token(person: Any, now: datetime) -> str:
     """Return a token with which this person sets a new password, within a day and once."""
-    return str(signing.dumps([person.pk, person.password[-12:]], salt=RESET, compress=True))
+    return str(signing.dumps([person.pk, person.password[-12:]], salt=_RESET_SALT, compress=True))
 
 
 def person_of_token(token: str) -> Any:
     """Return who may set a new password with this token, or None."""
     try:
-        pk, tail = signing.loads(token, salt=RESET, max_age=24 * 3600)
+        pk, tail = signing.loads(token, salt=_RESET_SALT, max_age=24 * 3600)
     except (signing.BadSignature, ValueError, TypeError):
         return None
     person = Person.objects.filter(pk=pk).first()
@@ -249,7 +246,7 @@ def reset_link(name: str, base: str, now: datetime, actor: str) -> StudyChange:
     if person is None or not person.has_usable_password():
         raise ConfigError(f"no account named {name!r} has a password: guests return with their own link")
     for study in StoredStudy.objects.filter(members__person=person):
-        log(study, actor, "reset password", member=study.members.get(person=person).pseudonym)
+        log_event(study, actor, "reset password", member=study.members.get(person=person).pseudonym)
     if person.is_owner:
-        log(None, actor, "reset password", role=OWNER)
+        log_event(None, actor, "reset password", role=OWNER)
     return StudyChange(name, f"{base.rstrip('/')}/reset/{reset_token(person, now)}")

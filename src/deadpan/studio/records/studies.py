@@ -51,7 +51,7 @@ class CreatedStudy(Result):
         return asdict(self)
 
 
-def created(stored: Any) -> CreatedStudy:
+def created_result(stored: Any) -> CreatedStudy:
     """Return a stored study as a result."""
     return CreatedStudy(
         stored.slug,
@@ -188,13 +188,6 @@ def _check_expected(item: StudyItem, protocol: StudyProtocol[Any, Any], settings
 # ---------------------------------------------------------------- stored studies
 
 
-_LABELS = {
-    "sarcastic": True, "sarcasm": True, "1": True, "true": True,
-    "not sarcastic": False, "not_sarcastic": False, "sincere": False, "0": False, "false": False,
-}  # fmt: skip
-"""Labels that versions before 0.3 stored as words."""
-
-
 def find_study(name: str) -> Any:
     """Return the stored study of that name; an error lists those there are."""
     study = StoredStudy.objects.filter(slug=name).first()
@@ -221,10 +214,9 @@ def protocol_of(study: Any) -> StudyProtocol[Any, Any]:
 
 
 def settings_of(study: Any) -> Any:
-    """Return the settings of a stored study, typed. Unknown ones, stored by an older version, are ignored."""
+    """Return the settings of a stored study, typed."""
     kind: type[StudySettings] = settings_type(study.protocol)
-    known = {name: value for name, value in study.settings.items() if name in kind.__dataclass_fields__}
-    return config_from(known, kind, source=f"settings of {study.slug}")
+    return config_from(study.settings, kind, source=f"settings of {study.slug}")
 
 
 def item_of(row: Any, study: Any) -> StudyItem:
@@ -237,7 +229,7 @@ def item_of(row: Any, study: Any) -> StudyItem:
             "id": row.item_id,
             "response": row.response,
             "context": row.context,
-            **{name: _current(value, types[name]) for name, value in values.items() if name in types},
+            **{name: value for name, value in values.items() if name in types},
         },
         kind,
     )
@@ -246,13 +238,6 @@ def item_of(row: Any, study: Any) -> StudyItem:
 def screen_of(row: Any, study: Any, order: str) -> Screen:
     """Return what a person sees of a stored item."""
     return protocol_of(study).screen(item_of(row, study), settings_of(study), order)
-
-
-def _current(value: Any, hint: Any) -> Any:
-    """Return a value stored by an older version as the type it has now."""
-    if isinstance(value, str) and hint == bool | None:
-        return _LABELS.get(value.lower())
-    return str(value) if hint is str else value
 
 
 ORDERS = ("random", "informative")
