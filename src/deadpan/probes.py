@@ -61,7 +61,13 @@ def held_out_scores(matrix: Any, labels: BoolArray, fold: IntArray, *, strength:
             continue
         wide = matrix.shape[1] > len(labels)
         model = LogisticRegression(
-            C=strength, solver="liblinear", class_weight="balanced", max_iter=300, tol=1e-3, dual=wide
+            C=strength,
+            solver="liblinear",
+            class_weight="balanced",
+            max_iter=300,
+            tol=1e-3,
+            dual=wide,
+            random_state=0,  # the dual solver visits rows in random order
         )
         model.fit(matrix[np.flatnonzero(~test)], labels[~test])
         scores[test] = model.predict_proba(matrix[np.flatnonzero(test)])[:, 1]

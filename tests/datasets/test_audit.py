@@ -118,3 +118,8 @@ def test_bad_input_is_one_line(tmp_path):
         audit_sources(["starter-en", "starter-en"])
     with pytest.raises(DeadpanError, match="nothing to audit"):
         audit_corpora({})
+
+
+def test_the_same_audit_again_is_the_same():
+    first, again = (audit_corpora({"planted": corpus(120)})[0][0].as_dict() for _ in range(2))
+    assert first == again

@@ -11,7 +11,7 @@ from deadpan.errors import MissingExtra
 from deadpan.generate.dialogue import read_dialogue
 from deadpan.generate.filters import WordList, chosen_checks, open_checks
 from deadpan.generate.folder import Draft, GenerationFolder, StepWriter
-from deadpan.generate.generation import run_plan, run_step
+from deadpan.generate.generation import run_only, run_plan
 from deadpan.generate.plan import STEP_NAMES, FilterPlan, GenerationPlan, open_plan
 from deadpan.records import Turn
 from dialogue_server import stage_of
@@ -45,7 +45,7 @@ def filtered(plan: GenerationPlan, *drafts: Draft) -> dict[str, str]:
         with StepWriter(run, name, {}, 0) as out:
             for draft in drafts:
                 out.keep(draft)
-    result = run_step(plan, "filter")
+    result = run_only(plan, "filter")
     reasons = {dropped.id: dropped.reason for dropped in run.dropped("filter")}
     assert sum(result.drops.values()) == len(reasons) and result.kept == len(drafts) - len(reasons)
     return {draft.id: reasons.get(draft.id, "") for draft in drafts}

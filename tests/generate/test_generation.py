@@ -8,7 +8,7 @@ import pytest
 
 from deadpan import generate_dialogues
 from deadpan.errors import ConfigError, DataError
-from deadpan.generate.generation import estimate_cost, generation_status, run_step
+from deadpan.generate.generation import estimate_cost, generation_status, run_only
 from deadpan.generate.release import write_release
 from deadpan.generate.report import write_report
 from deadpan.storage import read_manifest
@@ -70,7 +70,7 @@ def test_wrong_arguments_say_the_cure(call):
     with pytest.raises(ConfigError, match="unknown language 'kr'"):
         call(language="kr")
     with pytest.raises(ConfigError, match="unknown step 'situations'"):
-        run_step("plan.toml", "situations")
+        run_only("plan.toml", "situations")
 
 
 def test_estimate_status_and_report_are_results(plan_of, server, tmp_path):
@@ -79,7 +79,7 @@ def test_estimate_status_and_report_are_results(plan_of, server, tmp_path):
     assert server.asked == [] and "4 dialogues: about" in str(found) and found.as_dict()["dialogues"] == 4
     with pytest.raises(DataError, match="no finished step"):
         generation_status(plan)
-    assert run_step(plan, "source").as_dict()["kept"] == 4
+    assert run_only(plan, "source").as_dict()["kept"] == 4
     status = generation_status(plan)
     assert status.waiting[0] == "situation" and "not run yet: situation, politeness" in str(status)
     with pytest.raises(DataError, match="no dialogues there yet"):

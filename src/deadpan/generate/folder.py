@@ -150,7 +150,10 @@ class GenerationFolder:
     def drafts(self, name: str) -> Iterator[Draft]:
         """Read the drafts a step kept."""
         if self.manifest(name) is None:
-            raise DataError(f"{self.step(name)}: missing or incomplete: run deadpan generate {name} first")
+            raise DataError(
+                f"{self.step(name)}: missing or incomplete: "
+                f"run deadpan generate run PLAN --until {name} first"
+            )
         return read_records(self.kept(name), Draft)
 
     def dropped(self, name: str) -> Iterator[Dropped]:

@@ -24,9 +24,9 @@ from deadpan.generate.pipeline import Pipeline
 from deadpan.generate.plan import (
     ASKING_STEPS,
     EXAMPLE_SOURCES,
+    GENERATION_STEPS,
     STEP_NAMES,
     GenerationPlan,
-    find_step,
     open_plan,
 )
 from deadpan.generate.questions import ASKED_STEPS
@@ -103,19 +103,25 @@ def run_plan(
     limit: int | None = None,
     max_cost: float | None = None,
     resume: bool = False,
+    until: str | None = None,
     progress: Progress = silent,
     on_estimate: Callable[[CostEstimate], object] | None = None,
 ) -> GenerationResult:
-    """Run every step of a plan, then write the report and the manifest of the run folder.
+    """Run the steps of a plan; after the last, write the report and the manifest of the run folder.
 
-    `on_estimate` is called with the expected cost before the first call to the model.
+    `until` names the step to stop after. `on_estimate` is called with the expected cost before the first call
+    to the model.
     """
+    until = STEP_NAMES[-1] if until is None else _known_step(until)
     opened = open_plan(plan, out)
     with open_run(opened, limit=limit, max_cost=max_cost, progress=progress, resume=resume) as pipeline:
-        pipeline.check()
-        if on_estimate is not None:
-            on_estimate(estimate_cost(opened, limit=limit))
-        pipeline.run_all()
+        if until != "source":
+            pipeline.check()
+            if on_estimate is not None:
+                on_estimate(estimate_cost(opened, limit=limit))
+        pipeline.run_all(until)
+        if until in opened.steps[:-1]:
+            return _result(opened, pipeline.client.spent, pipeline.client)
         write_report(opened)
         result = _result(opened, pipeline.client.spent, pipeline.client)
         config = {key: value for key, value in encode(opened).items() if key in ("language", "seed")}
@@ -125,7 +131,7 @@ def run_plan(
     return result
 
 
-def run_step(
+def run_only(
     plan: GenerationPlan | PathLike,
     name: str,
     *,
@@ -134,14 +140,19 @@ def run_step(
     max_cost: float | None = None,
     progress: Progress = silent,
 ) -> StepResult:
-    """Run one step of a plan on the output of the step before it."""
+    """Run one step of a plan, again if it is complete, on the output of the step before it."""
+    step = _known_step(name)
+    with open_run(open_plan(plan, out), limit=limit, max_cost=max_cost, progress=progress) as pipeline:
+        if step in ASKING_STEPS:
+            pipeline.check()
+        pipeline.run_step(step)
+        return StepResult.of(pipeline.run, step, pipeline.run.manifests()[step])
+
+
+def _known_step(name: str) -> str:
     if name not in STEP_NAMES:
         raise ConfigError(unknown("step", name, list(STEP_NAMES)))
-    with open_run(open_plan(plan, out), limit=limit, max_cost=max_cost, progress=progress) as pipeline:
-        if name in ASKING_STEPS:
-            pipeline.check()
-        pipeline.run_step(name)
-        return StepResult.of(pipeline.run, name, pipeline.run.manifests()[name])
+    return name
 
 
 def generation_status(plan: GenerationPlan | PathLike, *, out: PathLike | None = None) -> GenerationResult:
@@ -385,7 +396,7 @@ def _filled(language: Language, draft: Draft) -> Draft:
 
 
 def _examples(language: Language, step: str) -> Sequence[Mapping[str, str]]:
-    return language.prompts[find_step(step).prompt].examples
+    return language.prompts[GENERATION_STEPS[step].prompt].examples
 
 
 def _token_count(text: str) -> int:

@@ -196,12 +196,13 @@ def load_language(code: str, folder: Path | None = None, preset: str = "") -> La
     """Read a language by its code, or from a folder of your own; a preset replaces some of its prompts."""
     if folder is None:
         if code not in languages():
-            hint = "or give prompts = a folder of your own (deadpan generate prompts --help)"
+            hint = "or give prompts = a folder of your own (deadpan generate plan --help)"
             raise ConfigError(f"{unknown('language', code, languages())}; {hint}")
         folder = _PROMPT_FOLDER / code
     elif not (folder / "language.toml").is_file():
         raise ConfigError(
-            f"{folder}: no language.toml in it: start from a copy, deadpan generate prompts --copy en"
+            f"{folder}: no language.toml in it: start from a copy, "
+            f"deadpan generate plan NEW.toml --copy-prompts FOLDER"
         )
     replaced = _preset_folder(code, preset) if preset else None
     facts = read_config(folder / "language.toml", LanguageFacts)

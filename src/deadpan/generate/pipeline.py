@@ -13,7 +13,14 @@ from deadpan.generate.filters import chosen_checks, run_filters
 from deadpan.generate.folder import Draft, Dropped, GenerationFolder, StepWriter
 from deadpan.generate.language import CANDIDATE_PROMPTS, Language
 from deadpan.generate.people import apply_review, review_decisions
-from deadpan.generate.plan import ASKING_STEPS, DIALOGUE_QUESTIONS, GenerationPlan, find_step, step_before
+from deadpan.generate.plan import (
+    ASKING_STEPS,
+    DIALOGUE_QUESTIONS,
+    GENERATION_STEPS,
+    STEP_NAMES,
+    GenerationPlan,
+    step_before,
+)
 from deadpan.generate.politeness import level_names, open_judge, speaker_levels
 from deadpan.generate.questions import ASKED_STEPS, in_order
 from deadpan.generate.source import source_drafts, source_files, sources_digest
@@ -41,14 +48,16 @@ class Pipeline:
         if self.plan.candidates > 1 and not self.language.has_candidates:
             files = ", ".join(f"{name}.toml" for name in CANDIDATE_PROMPTS)
             raise ConfigError(
-                f"{self.language.folder}: several candidates need {files}: copy them from "
-                f"deadpan generate prompts --copy en, or set candidates = 1 under [dialogue]"
+                f"{self.language.folder}: several candidates need {files}: copy them with "
+                f"deadpan generate plan NEW.toml --copy-prompts FOLDER, or set candidates = 1 in [dialogue]"
             )
         self.client.check(*(self.plan.settings(name) for name in self.plan.asking))
 
-    def run_all(self) -> None:
-        """Run every step that is not complete with the present plan and input."""
+    def run_all(self, until: str = STEP_NAMES[-1]) -> None:
+        """Run every step up to `until` that is not complete with the present plan and input."""
         for name in self.plan.steps:
+            if STEP_NAMES.index(name) > STEP_NAMES.index(until):
+                break
             if not self.run.is_fresh(name, self.config(name)):
                 self.run_step(name)
 
@@ -56,7 +65,9 @@ class Pipeline:
         """Run one step on the output of the step before it."""
         before = step_before(name)
         if before and self.run.manifest(before) is None:
-            raise DataError(f"{self.run.step(before)}: incomplete: run deadpan generate {before} first")
+            raise DataError(
+                f"{self.run.step(before)}: incomplete: run deadpan generate run PLAN --until {before} first"
+            )
         if name in ASKING_STEPS:
             self._ask_each(name)
         else:
@@ -94,7 +105,7 @@ class Pipeline:
         settings = self.plan.settings(name)
         asked = self._is_asked(name)
         several = name == "dialogue" and self.plan.candidates > 1
-        prompts = list(CANDIDATE_PROMPTS) if several else [find_step(name).prompt]
+        prompts = list(CANDIDATE_PROMPTS) if several else [GENERATION_STEPS[name].prompt]
         config = {
             "language": self.language.code,
             "prompts": self.language.fingerprint(prompts),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from collections.abc import Mapping, Sequence
@@ -22,57 +23,51 @@ from deadpan.validation import read_config
 
 @dataclass(frozen=True, slots=True)
 class GenerationStep:
-    """A step by name. One with a `prompt` asks the model, with this sampling unless the plan changes it.
+    """A step. One with a `prompt` asks the model, with this sampling unless the plan changes it.
 
     `small` is the sampling of small models: at the published temperatures they lose the thread, and one that
     has not stopped after so many tokens never will.
     """
 
-    name: str
-    about: str
     prompt: str = ""
     sampling: Mapping[str, Any] = field(default_factory=dict)
     small: Mapping[str, Any] = field(default_factory=dict)
 
 
-GENERATION_STEPS: tuple[GenerationStep, ...] = (
-    GenerationStep("source", "Read source dialogues: two speakers, a window of a few turns."),
-    GenerationStep(
-        "situation",
-        "Ask for the theme and summary of each source dialogue.",
+GENERATION_STEPS: Mapping[str, GenerationStep] = {
+    # Source dialogues: two speakers, a window of a few turns.
+    "source": GenerationStep(),
+    # The theme and summary of each source dialogue.
+    "situation": GenerationStep(
         prompt="situation",
         sampling={"temperature": 1.0, "top_p": 1.0, "max_tokens": 1000},
         small={"temperature": 0.3, "top_p": 0.9, "max_tokens": 60},
     ),
-    GenerationStep(
-        "politeness", "Find each speaker's level of politeness (Korean; other languages pass through)."
-    ),
-    GenerationStep(
-        "dialogue",
-        "Ask for a new dialogue with a sarcastic response and its explanation.",
+    # Each speaker's level of politeness (Korean; other languages pass through).
+    "politeness": GenerationStep(),
+    # A new dialogue with a sarcastic response and its explanation.
+    "dialogue": GenerationStep(
         prompt="dialogue",
         sampling={"temperature": 1.1, "top_p": 0.8, "frequency_penalty": 0.2, "max_tokens": 3000},
         small={"temperature": 0.7, "top_p": 0.9, "max_tokens": 320},
     ),
-    GenerationStep(
-        "filter", "Drop dialogues that are toxic, in the wrong language, inconsistently polite, or copies."
-    ),
-    GenerationStep(
-        "abnormal",
-        "Ask whether each dialogue makes sense; suspects wait for review.",
+    # Drops dialogues that are toxic, in the wrong language, inconsistently polite, or copies.
+    "filter": GenerationStep(),
+    # Asks whether each dialogue makes sense; suspects wait for review.
+    "abnormal": GenerationStep(
         prompt="abnormal",
         sampling={"temperature": 0.0, "max_tokens": 200},
         small={"temperature": 0.0, "max_tokens": 40},
     ),
-    GenerationStep("review", "Confirm or clear, by a person, what the model found abnormal."),
-    GenerationStep(
-        "contrast",
-        "Ask for a sincere response that shares words with the sarcastic one.",
+    # A person confirms or clears what the model found abnormal.
+    "review": GenerationStep(),
+    # A sincere response that shares words with the sarcastic one.
+    "contrast": GenerationStep(
         prompt="sincere",
         sampling={"temperature": 0.7, "max_tokens": 300},
         small={"temperature": 0.7, "top_p": 0.9, "max_tokens": 60},
     ),
-)
+}
 """The sampling of situation and dialogue is KoCoSa's (appendix A.1); the rest is ours."""
 
 DIALOGUE_QUESTIONS: Mapping[str, Mapping[str, Any]] = {
@@ -84,15 +79,10 @@ DIALOGUE_QUESTIONS: Mapping[str, Mapping[str, Any]] = {
 _RATING: Mapping[str, Any] = {"temperature": 0.0, "top_p": None, "max_tokens": 8}
 """Sampling of the back-check, whatever the plan says."""
 
-STEP_NAMES = tuple(step.name for step in GENERATION_STEPS)
-ASKING_STEPS = tuple(step.name for step in GENERATION_STEPS if step.prompt)
+STEP_NAMES = tuple(GENERATION_STEPS)
+ASKING_STEPS = tuple(name for name, step in GENERATION_STEPS.items() if step.prompt)
 STEPS_WITH_DIALOGUES = STEP_NAMES[STEP_NAMES.index("dialogue") :]
 """The steps whose output holds new dialogues."""
-
-
-def find_step(name: str) -> GenerationStep:
-    """Return a step by name."""
-    return GENERATION_STEPS[STEP_NAMES.index(name)]
 
 
 def step_before(name: str) -> str:
@@ -252,7 +242,7 @@ class GenerationPlan:
 
     def settings(self, step: str) -> LLMSettings:
         """Return how a step calls its model; its sampling depends on the size of the model."""
-        declared = find_step(step)
+        declared = GENERATION_STEPS[step]
         small = model_size(self._own(step).get("model") or default_model()) == "small"
         return self._settings(step, declared.small if small and not self.preset else declared.sampling)
 
@@ -333,7 +323,7 @@ _PLAN = """\
 language = "{language}"
 out = "{out}"
 seed = 0{preset}
-# prompts = "mine"               # your own prompts: deadpan generate prompts --copy {language} --out mine
+{prompts}
 with_contrast = {contrast}            # also a sincere response that shares the words of the sarcastic one
 
 [source]
@@ -388,8 +378,13 @@ def write_plan(
     base_url: str = "",
     with_contrast: bool = False,
     preset: str = "",
+    copy_prompts: Path | str | None = None,
 ) -> PlanFile:
-    """Write a plan to start from; a file that exists is not overwritten."""
+    """Write a plan to start from; a file that exists is not overwritten.
+
+    `copy_prompts` is a new folder for a copy of the language's prompts, to be changed; of a language that
+    deadpan has no prompts for, it is a copy of the English ones, to be translated.
+    """
     path = Path(path)
     if path.exists():
         raise ConfigError(f"{path}: exists already; choose another name")
@@ -397,6 +392,13 @@ def write_plan(
         language = presets()[preset].language if preset in presets() else language
     if language in languages():
         load_language(language, preset=preset)
+    prompts = '# prompts = "mine"               # a folder of your own: --copy-prompts mine'
+    if copy_prompts is not None:
+        target = Path(copy_prompts)
+        if target.exists():
+            raise ConfigError(f"--copy-prompts {target}: name a folder that does not exist yet")
+        shutil.copytree(load_language(language if language in languages() else "en").folder, target)
+        prompts = f'prompts = "{Path(os.path.relpath(target, path.parent)).as_posix()}"'
     model = model or default_model()
     names = [f'"{name}"' for name in sources or (EXAMPLE_SOURCES,)]
     text = _PLAN.format(
@@ -407,6 +409,7 @@ def write_plan(
         out=path.stem,
         contrast=str(with_contrast).lower(),
         preset=f'\npreset = "{preset}"' if preset else "",
+        prompts=prompts,
     )
     write_text(path, text)
     return PlanFile(path)
@@ -414,33 +417,22 @@ def write_plan(
 
 @dataclass(frozen=True, slots=True)
 class PromptFolders(Result):
-    """The languages with prompts: (code, name, folder) of each, and the copy that was made, if any."""
+    """The languages with prompts, (code, name, folder) of each, and presets: other prompts by name."""
 
     languages: tuple[tuple[str, str, Path], ...]
-    copy: Path | None = None
-    presets: tuple[tuple[str, str], ...] = ()
-    """Other prompts by name, and what they are."""
+    presets: tuple[tuple[str, str], ...]
 
     def summary(self) -> Summary:
         rows = tuple((code, name, str(folder)) for code, name, folder in self.languages)
-        notes = () if self.copy is None else (
-            f'copied to {self.copy}: change it, then write prompts = "{self.copy}" in the plan',
-        )  # fmt: skip
         shown = Table(("language", "name", "folder"), rows)
-        return Summary((shown, Table(("preset", "what it is"), self.presets)), notes)
+        return Summary((shown, Table(("preset", "what it is"), self.presets)))
 
     def as_dict(self) -> dict[str, object]:
         return {code: {"name": name, "folder": str(folder)} for code, name, folder in self.languages}
 
 
-def list_prompts(copy: str = "", out: Path | str | None = None) -> PromptFolders:
-    """Return the languages deadpan has prompts for; with `copy`, copy that language's folder to `out`."""
+def list_prompts() -> PromptFolders:
+    """Return the languages and presets that deadpan has prompts for."""
     loaded = [load_language(code) for code in languages()]
-    target = None
-    if copy:
-        target = None if out is None else Path(out)
-        if target is None or target.exists():
-            raise ConfigError(f"--out {target or ''}: name a folder that does not exist yet")
-        shutil.copytree(load_language(copy).folder, target)
-    found = tuple((name, preset.about) for name, preset in presets().items())
-    return PromptFolders(tuple((one.code, one.facts.name, one.folder) for one in loaded), target, found)
+    named = tuple((name, preset.about) for name, preset in presets().items())
+    return PromptFolders(tuple((one.code, one.facts.name, one.folder) for one in loaded), named)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from deadpan.errors import ConfigError
 from deadpan.generate.backcheck import BACKCHECK_FOLDER
 from deadpan.generate.folder import MICRO, REPORT_PAGE, Draft, Dropped, GenerationFolder, as_examples
 from deadpan.generate.plan import GenerationPlan, open_plan
+from deadpan.generate.tables import DialogueTables, dialogue_tables
 from deadpan.near_pairs import shingles
 from deadpan.page import Page
 from deadpan.page.summary import Summary
@@ -30,11 +31,12 @@ _CLIP = 400
 
 @dataclass(frozen=True, slots=True)
 class GenerationReport(Result):
-    """The page that was written, and its finding."""
+    """The page that was written, its finding, and the tables of the KoCoSa paper if they were asked for."""
 
     path: Path
     read: int
     kept: int
+    tables: DialogueTables | None = None
 
     @property
     def finding(self) -> str:
@@ -44,16 +46,28 @@ class GenerationReport(Result):
         return f"Of {self.read:,} source dialogues {kept} became dialogues ready for people."
 
     def summary(self) -> Summary:
-        return Summary(notes=(self.finding, f"report: {self.path}"))
+        notes = (self.finding, f"report: {self.path}")
+        if self.tables is None:
+            return Summary(notes=notes)
+        shown = self.tables.summary()
+        return Summary(shown.tables, (*shown.notes, *notes))
 
     def as_dict(self) -> dict[str, object]:
-        return {"report": str(self.path), "read": self.read, "kept": self.kept}
+        found = {"report": str(self.path), "read": self.read, "kept": self.kept}
+        return found if self.tables is None else {**found, "tables": self.tables.as_dict()}
 
 
 def write_report(
-    plan: GenerationPlan | Path | str, *, run: Path | str | None = None, path: Path | None = None
+    plan: GenerationPlan | Path | str,
+    *,
+    run: Path | str | None = None,
+    path: Path | None = None,
+    with_tables: bool = False,
 ) -> GenerationReport:
-    """Write the page about a run; `run` is its folder if that is not the plan's."""
+    """Write the page about a run; `run` is its folder if that is not the plan's.
+
+    `with_tables` also makes the tables of the KoCoSa paper, and its Figure 3 as topics.svg beside the page.
+    """
     plan = open_plan(plan, run)
     target = path or plan.out / REPORT_PAGE
     if target.is_dir():
@@ -67,7 +81,7 @@ def write_report(
     page = Page("Generated dialogues", report.finding, language="en")
     write_sections(page, plan)
     page.write(target)
-    return report
+    return replace(report, tables=dialogue_tables(plan, out=target.parent)) if with_tables else report
 
 
 def write_sections(page: Page, plan: GenerationPlan) -> None:

@@ -129,7 +129,7 @@ def test_back_check(deadpan, ran, tmp_path):
     taught = [Example(f"{n}", d.response, label=True) for n, d in enumerate(examples)]
     taught += [Example(f"s{n}", Turn("A", d.sincere), label=False) for n, d in enumerate(examples)]
     Detector("bigrams").fit(taught).save(tmp_path / "detector")
-    found = deadpan("generate", "backcheck", ran, "--model", tmp_path / "detector", "--json").json
+    found = deadpan("generate", "run", ran, "--only", "backcheck", "--detector", tmp_path / "detector", "--json").json  # fmt: skip
     assert found["n"] == 2 * len(examples) and found["right_alone"]["value"] > 0.9
     rows = [
         json.loads(line) for line in (tmp_path / "run" / "backcheck" / "items.jsonl").read_text().splitlines()
@@ -137,6 +137,8 @@ def test_back_check(deadpan, ran, tmp_path):
     assert sum(row["easy"] for row in rows) == round(found["easy"]["value"] * found["n"])
     assert deadpan("generate", "report", ran).status == 0
     assert "Back-check" in (tmp_path / "run" / "report.html").read_text("utf-8")
+    alone = deadpan("generate", "run", ran, "--only", "backcheck")
+    assert alone.status == 2 and "--detector FOLDER" in alone.err
 
 
 def test_an_export_of_another_study_is_refused(deadpan, plan_of, tmp_path):

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from deadpan.generate.folder import Draft, GenerationFolder
+from deadpan.generate.plan import STEP_NAMES
 from deadpan.journal import Journal
 from deadpan.llm.retries import Backoff
 from deadpan.storage import read_records
@@ -78,14 +79,30 @@ def test_a_second_start_needs_resume_and_calls_nothing(deadpan, plan_of, server,
 
 def test_a_step_alone_and_what_comes_before_it(deadpan, plan_of):
     path = plan_of(6)
-    early = deadpan("generate", "situation", path)
-    assert early.status == 2 and "deadpan generate source first" in early.err
+    early = deadpan("generate", "run", path, "--only", "situation")
+    assert early.status == 2 and "deadpan generate run PLAN --until source first" in early.err
     for step in ("source", "situation", "politeness", "dialogue", "filter", "abnormal", "contrast"):
         if step == "contrast":
             assert deadpan("generate", "review", path, "--json").status == 0
-        done = deadpan("generate", step, path, "--json")
+        done = deadpan("generate", "run", path, "--only", step, "--json")
         assert done.status == 0, done.err
         assert done.json["read"] == done.json["kept"] + sum(done.json["drops"].values())
+
+
+def test_a_run_in_two_parts_is_a_run(deadpan, plan_of, server, tmp_path):
+    path = plan_of(6)
+    whole = deadpan("generate", "run", path, "--out", tmp_path / "whole", "--json").json
+    part = deadpan("generate", "run", path, "--until", "situation", "--json").json
+    assert [step["step"] for step in part["steps"]] == ["source", "situation"]
+    assert part["waiting"][0] == "politeness" and not (tmp_path / "run" / "manifest.json").exists()
+    assert deadpan("generate", "run", path, "--until", "dialogue").status == 2  # it needs --resume
+    rest = deadpan("generate", "run", path, "--resume", "--json").json
+    assert rest["kept"] == whole["kept"] and files_of(tmp_path / "run") == files_of(tmp_path / "whole")
+
+
+def test_the_command_offers_the_steps_of_the_plan(deadpan):
+    listed = deadpan("generate", "run", "plan.toml", "--until", "nowhere")
+    assert listed.status == 2 and all(repr(name) in listed.err for name in STEP_NAMES)
 
 
 def test_contrast_sets(deadpan, plan_of, tmp_path):
@@ -201,20 +218,3 @@ def test_a_full_disk_keeps_what_is_finished(plan_of, tmp_path, server):
     assert done.returncode == 0, done.stderr
     assert made < len(set(server.asked))
     assert "read 30 = kept" in done.stdout
-
-
-def test_usage_errors_are_one_line(deadpan, plan_of, tmp_path):
-    missing = deadpan("generate", "release", plan_of(2))
-    assert missing.status == 2 and "--out" in missing.err and missing.err.count("\n") == 1
-    neither = deadpan("generate", "people", plan_of(2))
-    assert neither.status == 2 and "either --study FOLDER" in neither.err and neither.err.count("\n") == 1
-
-
-def test_status_while_a_run_is_at_work(deadpan, plan_of, tmp_path):
-    from deadpan.generate.folder import GenerationFolder
-
-    plan = plan_of(3)
-    assert deadpan("generate", "source", plan).status == 0
-    with GenerationFolder(tmp_path / "run").lock():
-        done = deadpan("generate", "status", plan, "--json")
-    assert done.status == 0 and done.json["waiting"][0] == "situation" and done.json["kept"] == 3
