@@ -29,7 +29,7 @@ from typing import Any
 SOURCE = Path(__file__).parents[1] / "src"
 sys.path.insert(0, str(SOURCE))
 
-from deadpan.corpus.settings import STEPS  # noqa: E402
+from deadpan.corpus.settings import BUILD_STEPS  # noqa: E402
 from deadpan.corpus.synthesize import synthesize_dumps  # noqa: E402
 
 PARTS = ("bars", "curve", "steps", "tricks", "peer", "driver")
@@ -146,11 +146,13 @@ def steps(dumps: Path, work: Path, memory: str) -> None:
     size = sum(raw_sizes(dumps))
     shutil.rmtree(work / "out", ignore_errors=True)
     idle = 0.0
-    for step in STEPS:
+    for step in BUILD_STEPS:
         cpu = build(dumps, work / "out", step, memory, fresh=False)["cpu"]
         own = cpu - idle
         # The start of a process and the look at finished steps, which the next step pays again.
-        idle = build(dumps, work / "out", step, memory, fresh=False)["cpu"] if step != STEPS[-1] else 0.0
+        idle = (
+            build(dumps, work / "out", step, memory, fresh=False)["cpu"] if step != BUILD_STEPS[-1] else 0.0
+        )
         print(f"  {step:10} {own:7.1f} s of CPU: {size / own / 1e6:7.1f} MB of raw dumps per core second")
     print(f"  raw dumps: {size / 1e6:,.0f} MB")
 
@@ -334,7 +336,9 @@ def main() -> None:
     parser.add_argument("--driver-comments", type=int, default=5_000, help="comments at 1x, for the driver")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--memory", default="2GB")
-    parser.add_argument("--until", choices=STEPS, default=STEPS[-1], help="last step, for the tricks")
+    parser.add_argument(
+        "--until", choices=BUILD_STEPS, default=BUILD_STEPS[-1], help="last step, for the tricks"
+    )
     parser.add_argument("--work", type=Path, default=Path("benchmarks") / ".corpus")
     options: Any = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)

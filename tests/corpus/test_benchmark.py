@@ -8,7 +8,15 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from deadpan.corpus.benchmark import BenchmarkReply, PairChoice, Thread, choose, is_sentence, is_test, unfit
+from deadpan.corpus.benchmark import (
+    BenchmarkReply,
+    PairChoice,
+    Thread,
+    choose,
+    is_test,
+    looks_like_sentence,
+    unfit,
+)
 from deadpan.corpus.settings import BenchmarkRules
 
 RULES = BenchmarkRules()
@@ -61,7 +69,7 @@ def test_replies_of_two_to_fifty_tokens_with_a_letter(text: str, why: str) -> No
     ],
 )
 def test_strict_sentences(text: str, whole: bool) -> None:
-    assert is_sentence(text) is whole
+    assert looks_like_sentence(text) is whole
     if any(map(str.isalpha, text)):
         assert (unfit(text, BenchmarkRules(sentences="strict")) == "") is whole
 

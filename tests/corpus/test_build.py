@@ -15,7 +15,7 @@ from corpus.making import check, difference, expected, files, run, settings_of
 from deadpan.corpus import BuiltCorpus, build_corpus, build_until
 from deadpan.corpus.build import Build
 from deadpan.corpus.engines.duckdb import readable_error
-from deadpan.corpus.settings import STEPS
+from deadpan.corpus.settings import BUILD_STEPS
 from deadpan.corpus.synthesize import synthesize_dumps
 from deadpan.errors import ConfigError
 
@@ -30,8 +30,8 @@ def test_every_byte_equals_the_reference(tmp_path: Path, seed: int, honest: bool
 
 
 def test_dumps_read_in_parts_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deadpan.corpus.lines.BLOCK", 512)
-    monkeypatch.setattr("deadpan.corpus.rows.PART", 9_000)
+    monkeypatch.setattr("deadpan.corpus.lines.BLOCK_BYTES", 512)
+    monkeypatch.setattr("deadpan.corpus.rows.PART_BYTES", 9_000)
     monkeypatch.setattr("deadpan.corpus.trees.WORDS_AT_ONCE", 5)
     dumps = adversary(2, comments=300)
     manifest = run(tmp_path, dumps.write(tmp_path / "dumps"))
@@ -205,13 +205,13 @@ def test_build_corpus_takes_single_settings_also_in_a_running_loop(tmp_path: Pat
     corpus = asyncio.run(cell())
     assert corpus.manifest.config["scope"]["last_month"] == "2010-01"
     assert "outside_months" in corpus.manifest.drops
-    assert list(dict.fromkeys(step for step in steps if ":" not in step)) == list(STEPS)
+    assert list(dict.fromkeys(step for step in steps if ":" not in step)) == list(BUILD_STEPS)
     with pytest.raises(ConfigError, match="did you mean 'last_month'"):
         build_corpus(tmp_path / "dumps", tmp_path / "out", settings, last_moth="2010-01")
 
 
 def test_every_step_is_a_method_of_a_build() -> None:
-    assert all(callable(getattr(Build, step)) for step in STEPS)
+    assert all(callable(getattr(Build, step)) for step in BUILD_STEPS)
     with pytest.raises(ConfigError, match="unknown step 'thread': did you mean 'threads'"):
         build_until("thread", "dumps", "out")
 

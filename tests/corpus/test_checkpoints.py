@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from deadpan.corpus.checkpoints import KEY, Checkpoints
+from deadpan.corpus.checkpoints import STEP_KEY, Checkpoints
 from deadpan.errors import DataError
 
 
@@ -28,7 +28,7 @@ def test_a_finished_step_is_not_repeated_and_a_failed_one_is(tmp_path: Path) -> 
         assert checkpoints.step("rows", {"a": 1}, make) == first
         assert checkpoints.step("rows", {"a": 2}, make) != first
     assert len(runs) == 3
-    assert (first / KEY).is_file()
+    assert (first / STEP_KEY).is_file()
     assert [key for _, key in checkpoints.finished("rows")] in ([{"a": 1}, {"a": 2}], [{"a": 2}, {"a": 1}])
     assert not list(checkpoints.root.glob(".*"))
 

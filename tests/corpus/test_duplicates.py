@@ -80,7 +80,7 @@ def test_a_resumed_build_does_not_compare_copies_again(
     def again(job: object, report: object = None) -> None:
         raise AssertionError("copies were compared again")
 
-    for name in ("find_copies", "compare_copies", "read_contested", "choose_contested", "keep_best"):
+    for name in ("list_copies", "compare_copies", "read_contested", "choose_contested", "keep_best"):
         monkeypatch.setattr(duplicates, name, again)
     run(tmp_path, paths)
     assert difference(before, files(tmp_path / "out")) == ""

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from deadpan.corpus.checkpoints import Checkpoints
-from deadpan.corpus.engines.duckdb import DuckDBEngine, connect
+from deadpan.corpus.engines.duckdb import DuckDBEngine, open_duckdb
 from deadpan.corpus.engines.engine import EngineSettings
 from deadpan.corpus.label import CANDIDATE_COLUMNS, author_parts, candidate_parts
 from deadpan.corpus.rows import Unit
@@ -34,7 +34,7 @@ class Bench:
         self.checkpoints = Checkpoints(folder / "out")
         scratch = self.checkpoints.scratch
         self.engine = DuckDBEngine(
-            EngineSettings(connect("500MB", scratch, 1), "500MB", scratch, master="local[1]")
+            EngineSettings(open_duckdb("500MB", scratch, 1), "500MB", scratch, master="local[1]")
         )
         self.seen: list[tuple[str, int, int]] = []
 

@@ -33,7 +33,7 @@ def parts(path: Path, most: int) -> tuple[list[bytes], Lines]:
 def test_lines_that_are_too_long_are_left_out_and_numbered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    monkeypatch.setattr("deadpan.corpus.lines.BLOCK", 16)
+    monkeypatch.setattr("deadpan.corpus.lines.BLOCK_BYTES", 16)
     monkeypatch.setattr("deadpan.corpus.lines.LONGEST_LINE", 100)
     random = Random(seed)
     lines = [b"x" * random.choice([0, 5, 30, 99, 100, 101, 116, 300]) for _ in range(40)]
@@ -47,7 +47,7 @@ def test_lines_that_are_too_long_are_left_out_and_numbered(
 
 @pytest.fixture
 def blocks_of_16(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    monkeypatch.setattr("deadpan.corpus.lines.BLOCK", 16)
+    monkeypatch.setattr("deadpan.corpus.lines.BLOCK_BYTES", 16)
     return monkeypatch
 
 

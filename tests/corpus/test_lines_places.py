@@ -14,7 +14,7 @@ from corpus.dumping import comment
 from corpus.making import difference, files, run, settings_of
 from deadpan.corpus.build import Build
 from deadpan.corpus.dumps import find_dumps
-from deadpan.corpus.lines import RemoteFile, is_url, open_place, place_of
+from deadpan.corpus.lines import RemoteFile, as_place, is_url, open_place
 from deadpan.corpus.release import output_places
 from deadpan.corpus.settings import BuildOptions
 from deadpan.corpus.synthesize import synthesize_dumps
@@ -48,8 +48,8 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 def test_urls_and_paths() -> None:
     assert not is_url("RC_2010-01.zst")
     assert not is_url("C:/dumps")
-    assert place_of("file:///tmp/a%20b/RC_1") == Path("/tmp/a b/RC_1")
-    remote = place_of("s3://bucket/folder/RC_2010-01.zst")
+    assert as_place("file:///tmp/a%20b/RC_1") == Path("/tmp/a b/RC_1")
+    remote = as_place("s3://bucket/folder/RC_2010-01.zst")
     assert isinstance(remote, RemoteFile)
     assert (remote.name, remote.suffix, str(remote)) == (
         "RC_2010-01.zst", ".zst", "s3://bucket/folder/RC_2010-01.zst",

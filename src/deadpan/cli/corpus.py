@@ -14,7 +14,7 @@ from deadpan.cli.command import Group
 from deadpan.cli.options import FOLDER, PATH, joined
 from deadpan.cli.terminal.output import json_option, seed_option, show
 from deadpan.cli.terminal.progress import progress_bar
-from deadpan.corpus.settings import STEPS
+from deadpan.corpus.settings import BUILD_STEPS
 
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
@@ -67,7 +67,7 @@ build_options = joined(
     click.option("--sentences", type=click.Choice(["any", "strict"]),
                  help="strict: benchmarks of whole sentences only."),
     click.option("--bz2", "packed", is_flag=True, help="Write .bz2 instead of plain files."),
-    click.option("--until", type=click.Choice(STEPS), default=STEPS[-1], show_default=True,
+    click.option("--until", type=click.Choice(BUILD_STEPS), default=BUILD_STEPS[-1], show_default=True,
                  help="Last step to run; run it again to go on."),
     reading_options,
 )  # fmt: skip

@@ -13,19 +13,19 @@ from typing import Any
 import narwhals as nw
 
 from deadpan.cards import DataFacts, Sizes, data_card
-from deadpan.corpus.benchmark import DIGITS, mean_share
+from deadpan.corpus.benchmark import SHARE_DIGITS, mean_share
 from deadpan.corpus.engines.engine import Engine, parquet_files
 from deadpan.corpus.label import Census
 from deadpan.corpus.lines import Place
 from deadpan.corpus.rows import Unit
 from deadpan.corpus.rules import FORGOTTEN, Forgotten
 from deadpan.corpus.settings import BenchmarkRules, BuildOptions, CorpusSettings, Scope, TextRules, month_name
-from deadpan.corpus.write import MONTHS
+from deadpan.corpus.write import MONTHS_FOLDER
 from deadpan.storage import write_json, write_text
 from deadpan.validation import encode
 
 UNREADABLE = "unreadable.csv"
-SHOWN = 3
+_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +128,8 @@ def skipped_note(paths: Sequence[Place]) -> list[str]:
     """Return a note that names the files of a folder that are no dumps."""
     if not paths:
         return []
-    more = f" and {len(paths) - SHOWN} more" if len(paths) > SHOWN else ""
-    return [f"Not read, since they are not dumps: {', '.join(map(str, paths[:SHOWN]))}{more}."]
+    more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
+    return [f"Not read, since they are not dumps: {', '.join(map(str, paths[:_SHOWN]))}{more}."]
 
 
 def ingest_notes(units: Sequence[Unit], forgotten: Forgotten) -> list[str]:
@@ -138,18 +138,20 @@ def ingest_notes(units: Sequence[Unit], forgotten: Forgotten) -> list[str]:
     places = [place for unit in units for place in unit.places]
     if places:
         count = sum(unit.unreadable for unit in units)
-        notes.append(f"{count:,} unreadable lines, among them {', '.join(places[:SHOWN])}; see {UNREADABLE}.")
+        notes.append(
+            f"{count:,} unreadable lines, among them {', '.join(places[:_SHOWN])}; see {UNREADABLE}."
+        )
     notes += [f"{unit.name}: only in part ({unit.damage})." for unit in units if unit.damage]
     strangers = forgotten.unmatched(stone for unit in units for stone in unit.forgotten)
     if strangers:
-        names = ", ".join(strangers[:SHOWN]) + (" ..." if len(strangers) > SHOWN else "")
+        names = ", ".join(strangers[:_SHOWN]) + (" ..." if len(strangers) > _SHOWN else "")
         notes.append(f"Warning: --forget names {len(strangers)} authors who are in no dump: {names}")
     return notes
 
 
-def share(part: int, whole: int) -> float:
-    """Return a share, rounded so that it prints the same on every machine."""
-    return round(part / whole, DIGITS) if whole else 0.0
+def _share(part: int, whole: int) -> float:
+    """Return a _share, rounded so that it prints the same on every machine."""
+    return round(part / whole, SHARE_DIGITS) if whole else 0.0
 
 
 def compute_statistics(
@@ -164,7 +166,7 @@ def compute_statistics(
         "totals": {
             "comments": comments,
             "sarcastic": sarcastic,
-            "share_sarcastic": share(sarcastic, comments),
+            "share_sarcastic": _share(sarcastic, comments),
             "authors": engine.collect(authors)["authors"][0].as_py(),
             "subreddits": len(subreddits),
         },
@@ -185,7 +187,7 @@ def _subreddits(engine: Engine, rows: Sequence[Path]) -> dict[str, dict[str, Any
         row["subreddit"]: {
             "comments": row["comments"],
             "sarcastic": int(row["sarcastic"]),
-            "share_sarcastic": share(int(row["sarcastic"]), row["comments"]),
+            "share_sarcastic": _share(int(row["sarcastic"]), row["comments"]),
         }
         for row in sorted(found, key=lambda row: (-row["comments"], row["subreddit"]))
     }
@@ -209,7 +211,7 @@ def _months(census: Census) -> dict[str, dict[str, Any]]:
             **{reason: census.cells[m, reason] for m, reason in sorted(census.cells) if m == month},
             "authors": census.authors.get(month, 0),
             "authors_marking": census.marking.get(month, 0),
-            "share_authors_marking": share(census.marking.get(month, 0), census.authors.get(month, 0)),
+            "share_authors_marking": _share(census.marking.get(month, 0), census.authors.get(month, 0)),
         }
         for month in months
     }
@@ -259,7 +261,7 @@ def corpus_card(
 
 
 def _pattern(months: list[str]) -> str:
-    return f"{MONTHS}/*/sarc.parquet" if months else "raw/sarc.parquet"
+    return f"{MONTHS_FOLDER}/*/sarc.parquet" if months else "raw/sarc.parquet"
 
 
 def _whose(scope: Scope, markers: str) -> str:

@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 from deadpan.corpus.checkpoints import attempt
 from deadpan.corpus.engines.duckdb import job_connection, read_folder
 from deadpan.corpus.engines.engine import Engine, Frame, Report, Share, ignore, parts_of
-from deadpan.corpus.settings import EMBEDDED, BenchmarkRules, CorpusSettings
+from deadpan.corpus.settings import EMBEDDED_VECTORS, BenchmarkRules, CorpusSettings
 from deadpan.corpus.write import STREAM_ROWS
 from deadpan.draws import draw
 from deadpan.errors import ConfigError
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from deadpan.vectors import Vectors
 
-DIGITS = 6  # of shares, rounded so that they print the same on every machine
+SHARE_DIGITS = 6  # of shares, rounded so that they print the same on every machine
 INDEXES = ("train-balanced", "train-unbalanced", "test-balanced", "test-unbalanced")
 SEQUENCES = "raw/sequences.csv"
 LINES_AT_ONCE = 20_000
@@ -102,7 +102,7 @@ def mean_share(rows: list[tuple[int, int, int]]) -> dict[str, Any]:
     return {
         "count": count,
         "replies": sum(replies * times for _, replies, times in rows),
-        "mean_share_sarcastic": round(float(total / count), DIGITS) if count else 0.0,
+        "mean_share_sarcastic": round(float(total / count), SHARE_DIGITS) if count else 0.0,
     }
 
 
@@ -218,7 +218,7 @@ class _Drawn:
             rows.clear()
 
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 Similarity = Callable[[Sequence[str], Sequence[str]], "NDArray[np.float32]"]
 """Returns the cosine similarity of each pair of texts."""
 
@@ -266,12 +266,12 @@ def unfit(text: str, rules: BenchmarkRules) -> str:
         return "too_long"
     if rules.letter and not any(map(str.isalpha, text)):
         return "no_letter"
-    if rules.sentences == "strict" and not is_sentence(text):
+    if rules.sentences == "strict" and not looks_like_sentence(text):
         return "not_a_sentence"
     return ""
 
 
-def is_sentence(text: str) -> bool:
+def looks_like_sentence(text: str) -> bool:
     """Return whether a text starts like a sentence (capital, digit, quote) and ends like one (. ! ?)."""
     first = text[:1]
     return (first.isupper() or first.isdigit() or first in _OPENING) and bool(_STRICT_END.search(text))
@@ -309,7 +309,7 @@ def _fitting(
             drops["no_fitting_sarcasm"] += 1
 
 
-def _chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:
+def _chunks(items: Iterable[_T], size: int) -> Iterator[list[_T]]:
     source = iter(items)
     while chunk := list(islice(source, size)):
         yield chunk
@@ -361,13 +361,13 @@ def _ordered(
 
 def check_vectors(name: str) -> None:
     """Raise an error if the vectors are missing: now, not after hours of reading dumps."""
-    if name == EMBEDDED:
+    if name == EMBEDDED_VECTORS:
         from deadpan.vectors import find_embedded
 
         find_embedded()
     elif not Path(name).is_file():
         raise ConfigError(
-            f"vectors {name!r}: no such file; give a GloVe file, or {EMBEDDED} for deadpan's own vectors"
+            f"vectors {name!r}: no such file; give a GloVe file, or {EMBEDDED_VECTORS} for deadpan's own vectors"
         )
 
 
@@ -377,7 +377,7 @@ class WordSums:
     def __init__(self, name: str, texts: Iterable[str]) -> None:
         from deadpan.vectors import Vectors
 
-        if name == EMBEDDED:
+        if name == EMBEDDED_VECTORS:
             self.vectors: Vectors = Vectors.embedded()
         else:
             words = {token for text in texts for token in sarc_tokens(text)}

@@ -16,10 +16,10 @@ from deadpan.arguments import check_list, check_path
 from deadpan.corpus.account import Account, compute_statistics, ingest_notes, skipped_note
 from deadpan.corpus.benchmark import check_vectors, draw_benchmarks
 from deadpan.corpus.built.folder import BuiltCorpus
-from deadpan.corpus.checkpoints import Checkpoints, disk_full, fingerprint
+from deadpan.corpus.checkpoints import Checkpoints, disk_full, key_hash
 from deadpan.corpus.dumps import any_synthetic, find_dumps
 from deadpan.corpus.duplicates import UniqueUnits, deduplicate
-from deadpan.corpus.engines.duckdb import connect, literal, readable_error
+from deadpan.corpus.engines.duckdb import literal, open_duckdb, readable_error
 from deadpan.corpus.engines.engine import ENGINES, Engine, EngineSettings, Frame, count_rows, parquet_files
 from deadpan.corpus.label import author_parts, candidate_parts, census_step, read_census
 from deadpan.corpus.release import (
@@ -32,7 +32,7 @@ from deadpan.corpus.release import (
 )
 from deadpan.corpus.rows import Unit, read_dumps, rows_of
 from deadpan.corpus.rules import Forgotten
-from deadpan.corpus.settings import STEPS, BuildOptions, CorpusSettings, configure, month_name
+from deadpan.corpus.settings import BUILD_STEPS, BuildOptions, CorpusSettings, configure, month_name
 from deadpan.corpus.texts import RawInputs, RawRows
 from deadpan.corpus.threads import ThreadInputs, thread_step
 from deadpan.corpus.write import Outputs, entries_with_folders
@@ -162,10 +162,10 @@ class Build:
         self.resources = ExitStack()
         ENGINES.check(self.options.engine)
 
-    def run(self, dumps: Dumps, until: str = STEPS[-1]) -> Manifest | None:
+    def run(self, dumps: Dumps, until: str = BUILD_STEPS[-1]) -> Manifest | None:
         """Run the steps up to `until`; return the manifest after the last one."""
-        if until not in STEPS:
-            raise ConfigError(unknown("step", until, STEPS))
+        if until not in BUILD_STEPS:
+            raise ConfigError(unknown("step", until, BUILD_STEPS))
         check_output(self.checkpoints, self.settings, self.options)
         if self.url:
             check_url(self.url)
@@ -175,16 +175,16 @@ class Build:
         if self.given_forgotten is None:
             more = uploaded_tombstones(self.url)
             self.forgotten = Forgotten.read(self.options.forget, self.out, more)
-        if until == STEPS[-1]:
+        if until == BUILD_STEPS[-1]:
             check_vectors(self.settings.benchmark.vectors)
         with self.checkpoints.lock(), _readable_errors(self.out), self.resources:
-            self.connection = connect(self.options.memory, self.checkpoints.scratch)
+            self.connection = open_duckdb(self.options.memory, self.checkpoints.scratch)
             self.resources.callback(self.connection.close)
             manifest = self._run_steps(until)
             if manifest and self.url:
                 upload_corpus(self.engine, self.out, manifest, self.url)
                 self.notes.append(f"Copied to {self.url}")
-        return manifest if until == STEPS[-1] else None
+        return manifest if until == BUILD_STEPS[-1] else None
 
     def _run_steps(self, until: str) -> Manifest | None:
         steps = _StepProgress(until, self.progress)
@@ -312,7 +312,7 @@ class Build:
         return {"comments": ingested.key, "scope": encode(self.settings.scope)}
 
     def _finished_key(self, ingested: Ingested) -> str:
-        return fingerprint([ingested.key, encode(self.settings), self.options.packed])
+        return key_hash([ingested.key, encode(self.settings), self.options.packed])
 
     def _finished(self, ingested: Ingested) -> Manifest | None:
         """Return the manifest of a finished build of the same inputs and settings if its files are intact."""
@@ -334,7 +334,7 @@ _NO_POSTS = (
 )
 
 
-_SHARES = dict(zip(STEPS, (60, 8, 17, 15), strict=True))  # of the time of a build, roughly
+_SHARES = dict(zip(BUILD_STEPS, (60, 8, 17, 15), strict=True))  # of the time of a build, roughly
 _PER_MILLE = 1_000
 
 
@@ -343,7 +343,7 @@ class _StepProgress:
 
     def __init__(self, until: str, progress: Progress) -> None:
         self.progress = progress
-        self.whole = sum(_SHARES[name] for name in STEPS[: STEPS.index(until) + 1])
+        self.whole = sum(_SHARES[name] for name in BUILD_STEPS[: BUILD_STEPS.index(until) + 1])
         self.before = 0
 
     def start(self, name: str) -> Progress:

@@ -22,14 +22,14 @@ from deadpan.errors import DataError
 from deadpan.locks import lock_folder
 from deadpan.storage import read_json, write_text
 
-KEY = "key.json"
+STEP_KEY = "key.json"
 _STEP = re.compile(r"[a-z_]+-[0-9a-f]{16}")
 _TEMPORARY = re.compile(rf"\.({_STEP.pattern}(\.[0-9a-f]{{8}})?|scratch|fresh|verify-\w+|.*\.json\.\d+\.tmp)")
 PREVIOUS = "previous.parquet"  # the raw corpus before an update
 _FILES = re.compile(r"(digests|published)\.json|previous\.parquet")
 
 
-def fingerprint(key: object) -> str:
+def key_hash(key: object) -> str:
     """Return a short hash of everything a step depends on."""
     text = json.dumps(key, sort_keys=True, ensure_ascii=True, allow_nan=False, default=list)
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
@@ -78,13 +78,13 @@ class Checkpoints:
 
     def folder(self, name: str, key: object) -> Path:
         """Return the folder of the step with this key, whether it exists or not."""
-        return self.root / f"{name}-{fingerprint(key)}"
+        return self.root / f"{name}-{key_hash(key)}"
 
     def step(self, name: str, key: object, make: Callable[[Path], object]) -> Path:
         """Return the folder of a finished step; `make` fills it unless an earlier run has."""
         folder = self.folder(name, key)
         self.used.add(folder.name)
-        if (folder / KEY).is_file():
+        if (folder / STEP_KEY).is_file():
             return folder
         temporary = start_step(folder)
         make(temporary)
@@ -95,13 +95,13 @@ class Checkpoints:
         """Return whether an earlier run has finished a step, which this run then uses."""
         folder = self.folder(name, key)
         self.used.add(folder.name)
-        return (folder / KEY).is_file()
+        return (folder / STEP_KEY).is_file()
 
     def finished(self, name: str) -> Iterator[tuple[Path, Any]]:
         """Yield the folders and keys of all finished steps with a name, whatever their inputs."""
         for folder in sorted(self.root.glob(f"{name}-*")):
-            if (folder / KEY).is_file():
-                yield folder, read_json(folder / KEY)
+            if (folder / STEP_KEY).is_file():
+                yield folder, read_json(folder / STEP_KEY)
 
     def remove_unused(self) -> None:
         """Remove the steps this run did not use."""
@@ -125,12 +125,12 @@ def finish_step(temporary: Path, folder: Path, key: object) -> None:
     for path in temporary.rglob("*"):
         flush(path)
     write_key(temporary, key)
-    if not (folder / KEY).is_file():
+    if not (folder / STEP_KEY).is_file():
         shutil.rmtree(folder, ignore_errors=True)  # without a key it is what a killed run left
     try:
         temporary.rename(folder)
     except OSError:
-        if not (folder / KEY).is_file():
+        if not (folder / STEP_KEY).is_file():
             raise
         shutil.rmtree(temporary)  # another attempt was first
 
@@ -146,7 +146,7 @@ def attempt(path: Path) -> Iterator[Path]:
 
 def write_key(folder: Path, key: object) -> None:
     """Write the key of a step atomically."""
-    write_text(folder / KEY, json.dumps(key, sort_keys=True, default=list))
+    write_text(folder / STEP_KEY, json.dumps(key, sort_keys=True, default=list))
 
 
 def flush(path: Path) -> None:

@@ -14,11 +14,11 @@ from deadpan.corpus.lines import (
     DECODERS,
     Place,
     RemoteFile,
+    as_place,
     digest_at,
     find_remote,
     mark_of,
     open_lines,
-    place_of,
     read_beside,
     size_at,
 )
@@ -69,7 +69,7 @@ def find_dumps(patterns: Sequence[str]) -> tuple[list[Dump], list[Place]]:
     paths: dict[Place, Place] = {}
     skipped: dict[Place, Place] = {}
     for pattern in patterns:
-        place = place_of(pattern)
+        place = as_place(pattern)
         for found in _matching(place):
             left_out = str(found) != str(place) and _kind(found) is None and _searched(place)
             (skipped if left_out else paths).setdefault(found.resolve(), found)
@@ -168,5 +168,5 @@ class HashJob:
 
 def hash_dump(job: HashJob, report: Report = ignore) -> None:
     """Hash one dump on any worker."""
-    write_json(Path(job.target), digest_at(place_of(job.dump)))
+    write_json(Path(job.target), digest_at(as_place(job.dump)))
     report(0)

@@ -21,7 +21,7 @@ import narwhals as nw
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from deadpan.corpus.checkpoints import Checkpoints, attempt, fingerprint
+from deadpan.corpus.checkpoints import Checkpoints, attempt, key_hash
 from deadpan.corpus.dumps import Dump
 from deadpan.corpus.engines.duckdb import PARQUET_OPTIONS, job_connection, literal, literals, read_folder
 from deadpan.corpus.engines.engine import (
@@ -34,8 +34,8 @@ from deadpan.corpus.engines.engine import (
     parquet_files,
     parts_of,
 )
-from deadpan.corpus.lines import place_of, raw_lines
-from deadpan.corpus.rows import BEST, REPEATED, Unit
+from deadpan.corpus.lines import as_place, raw_lines
+from deadpan.corpus.rows import BEST_COPIES, REPEATED_IDS, Unit
 from deadpan.corpus.rules import DELETED_LATER, RANK_GONE, RANK_HAS_TEXT
 from deadpan.storage import read_json, write_json
 
@@ -120,7 +120,7 @@ def _write_best(
         engine.run_jobs(function, jobs, at_once=share.at_once)
         shutil.rmtree(parts)
 
-    by_unit(find_copies, repeated, lambda number, unit: work / "found" / f"{number:05}.parquet")
+    by_unit(list_copies, repeated, lambda number, unit: work / "found" / f"{number:05}.parquet")
     by_id(compare_copies, "found", "")
     if count_rows(engine, work / _CONTESTED):
         by_unit(read_contested, work / _CONTESTED, lambda number, _: work / "lines" / f"{number:05}.parquet")
@@ -143,7 +143,7 @@ def _without_losers(unit: Unit, folder: Path) -> Unit:
     return replace(
         unit,
         # If the unit only has winners, later steps need not run again.
-        key=f"{unit.key}-{fingerprint(facts['rows'])}" if changed else unit.key,
+        key=f"{unit.key}-{key_hash(facts['rows'])}" if changed else unit.key,
         copies=folder,
         months={month: count for month, count in months.items() if count},
     )
@@ -180,7 +180,7 @@ def _copy(connection: duckdb.DuckDBPyConnection, query: str, target: Path) -> No
         connection.execute(f"COPY ({query}) TO {literal(str(path))} ({PARQUET_OPTIONS})")
 
 
-def find_copies(job: CopiesJob, report: Report = ignore) -> None:
+def list_copies(job: CopiesJob, report: Report = ignore) -> None:
     """List the rows of a unit whose id occurs more than once, without their texts."""
     with job_connection(job.share, job.scratch) as connection:
         rows = _numbered_rows(connection, job)
@@ -225,7 +225,7 @@ def read_contested(job: CopiesJob, report: Report = ignore) -> None:
     with job_connection(job.share, job.scratch) as connection:
         query = f"FROM {read_folder(Path(job.source))} WHERE unit = {job.unit} ORDER BY row"
         found, again = tee(_stream(connection, f"SELECT id, late, row {query}"))
-        lines = raw_lines(place_of(job.dump), (row for *_, row in again))
+        lines = raw_lines(as_place(job.dump), (row for *_, row in again))
         held: list[tuple[Any, ...]] = []
         size = 0
         with attempt(Path(job.target)) as path, pq.ParquetWriter(path, _LINES) as writer:
@@ -262,7 +262,7 @@ def keep_best(job: CopiesJob, report: Report = ignore) -> None:
         if not connection.execute("SELECT 1 FROM mine LIMIT 1").fetchall():
             return  # the unit has no copy
         folder = Path(job.target)
-        _copy(connection, "SELECT DISTINCT id FROM mine", folder / REPEATED)
+        _copy(connection, "SELECT DISTINCT id FROM mine", folder / REPEATED_IDS)
         reason = f"CASE WHEN late THEN {literal(DELETED_LATER)} ELSE reason END"
         changed = f"REPLACE ({reason} AS reason)" if job.kind == "comments" else ""
         best = f"""
@@ -271,7 +271,7 @@ def keep_best(job: CopiesJob, report: Report = ignore) -> None:
         JOIN (SELECT place, late FROM mine WHERE won) w ON start + file_row_number = w.place
         WHERE id IN (SELECT id FROM mine WHERE won)
         """
-        _copy(connection, best, folder / BEST)
+        _copy(connection, best, folder / BEST_COPIES)
         write_json(folder / _FACTS, _facts(connection))
     report(0)
 

@@ -17,7 +17,7 @@ import narwhals as nw
 from deadpan.corpus.checkpoints import Checkpoints
 from deadpan.corpus.engines.engine import Engine, Frame, parquet_files
 from deadpan.corpus.rows import Unit, rows_of
-from deadpan.corpus.rules import WITHDRAWN
+from deadpan.corpus.rules import WITHDRAWN_REASONS
 from deadpan.corpus.settings import Scope
 from deadpan.progress import Progress, silent
 from deadpan.validation import encode
@@ -150,7 +150,7 @@ def census_step(
         engine.save(rows.group_by("month", "reason", "inside").agg(count=nw.len()), folder / "rows")
         all_candidates = engine.scan([file for part in candidates for file in parquet_files(part)])
         engine.save(all_candidates.group_by("month").agg(count=nw.len()), folder / "candidates")
-        named = comments.filter(nw.col("author") != "", ~nw.col("reason").is_in(list(WITHDRAWN)))
+        named = comments.filter(nw.col("author") != "", ~nw.col("reason").is_in(list(WITHDRAWN_REASONS)))
         people = named.group_by("month", "author").agg(marks=nw.col("marked").any())
         marking = nw.when(nw.col("marks")).then(nw.lit(1)).otherwise(nw.lit(0))
         engine.save(people.group_by("month").agg(count=nw.len(), marking=marking.sum()), folder / "authors")

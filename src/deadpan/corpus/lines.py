@@ -24,9 +24,9 @@ import numpy as np
 from deadpan.archives import ZSTD
 from deadpan.errors import DataError, need, reason_of
 
-BLOCK = 1 << 20
+BLOCK_BYTES = 1 << 20
 OBJECT_SIZE = 4 << 20  # half of a read buffer of DuckDB
-LONGEST_LINE = OBJECT_SIZE - BLOCK  # the longest lines of Reddit have a few hundred kB
+LONGEST_LINE = OBJECT_SIZE - BLOCK_BYTES  # the longest lines of Reddit have a few hundred kB
 FIRST_LINE = 1 << 22  # bytes in which the first line must end
 WINDOW_LOG = 31
 WINDOW = 1 << WINDOW_LOG  # the zstd window that dumps are compressed with: 2 GiB; a larger one is damage
@@ -77,7 +77,7 @@ class Lines:
     def _add(self, spool: Spool, size: int, line: int) -> tuple[int, int]:
         """Read a block behind the first `size` bytes; leave out a line that gets too long."""
         before = self.newlines
-        end = size + self._read(spool.view[size : size + BLOCK])
+        end = size + self._read(spool.view[size : size + BLOCK_BYTES])
         first = spool.memory.find(_NEWLINE, size, end)
         if self.skipping:
             if first < 0:
@@ -116,7 +116,7 @@ class Lines:
 
     def blocks(self) -> Iterator[bytes]:
         """Yield the decompressed bytes in blocks."""
-        block = bytearray(BLOCK)
+        block = bytearray(BLOCK_BYTES)
         while size := self.decoder.readinto(memoryview(block)):
             yield bytes(block[:size])
 
@@ -288,7 +288,7 @@ def is_url(text: str) -> bool:
     return bool(colon) and len(scheme) > 1 and scheme.isalnum() and ("://" in text or scheme == "file")
 
 
-def place_of(text: str) -> Place:
+def as_place(text: str) -> Place:
     """Return a path or URL as a place; a file: URL is a local path."""
     if not is_url(text):
         return Path(text)
@@ -358,7 +358,7 @@ def digest_at(place: Place) -> str:
     """Return the SHA-256 of a file."""
     found = hashlib.sha256()
     with open_place(place) as (source, _):
-        while block := source.read(BLOCK):
+        while block := source.read(BLOCK_BYTES):
             found.update(block)
     return found.hexdigest()
 
@@ -406,8 +406,8 @@ class _Feed:
         with suppress(BrokenPipeError), os.fdopen(self.start, "wb", buffering=0) as pipe:
             try:
                 system, path = file_system(self.place.url)
-                with system.open(path, "rb", block_size=8 * BLOCK) as file:
-                    while block := file.read(BLOCK):
+                with system.open(path, "rb", block_size=8 * BLOCK_BYTES) as file:
+                    while block := file.read(BLOCK_BYTES):
                         pipe.write(block)
                         self.copied += len(block)
             except BrokenPipeError:

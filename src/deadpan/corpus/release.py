@@ -11,12 +11,12 @@ from typing import Any
 
 from deadpan.corpus.account import UNREADABLE
 from deadpan.corpus.benchmark import INDEXES
-from deadpan.corpus.checkpoints import Checkpoints, fingerprint, flush
+from deadpan.corpus.checkpoints import Checkpoints, flush, key_hash
 from deadpan.corpus.engines.engine import Engine, Report, ignore
-from deadpan.corpus.lines import Place, RemoteFile, file_system, is_url, place_of
+from deadpan.corpus.lines import Place, RemoteFile, as_place, file_system, is_url
 from deadpan.corpus.rules import FORGOTTEN
 from deadpan.corpus.settings import BuildOptions, CorpusSettings
-from deadpan.corpus.write import MONTHS
+from deadpan.corpus.write import MONTHS_FOLDER
 from deadpan.errors import ConfigError, DataError
 from deadpan.storage import Manifest, digest, manifest_path, read_json, read_manifest, write_json
 from deadpan.validation import encode
@@ -36,7 +36,9 @@ def check_output(checkpoints: Checkpoints, settings: CorpusSettings, options: Bu
         raise DataError(f"{out}: a file of that name exists: choose another folder")
     ours = _ours(checkpoints)
     planned = [*OPTIONAL_FILES, "manifest.json", *planned_files(settings, options.packed)]
-    planned += [path.relative_to(out).as_posix() for path in (out / MONTHS).glob("month=*/sarc.parquet")]
+    planned += [
+        path.relative_to(out).as_posix() for path in (out / MONTHS_FOLDER).glob("month=*/sarc.parquet")
+    ]
     found = [name for name in planned if (out / name).exists() and name not in ours]
     found += [path.relative_to(out).as_posix() for path in checkpoints.foreign()]
     if found:
@@ -95,7 +97,7 @@ def publish(
 
 def files_hash(manifest: Manifest) -> str:
     """Return a hash of all files of a corpus."""
-    return fingerprint({name: facts["sha256"] for name, facts in manifest.files.items()})
+    return key_hash({name: facts["sha256"] for name, facts in manifest.files.items()})
 
 
 def _file_facts(path: Path) -> dict[str, Any]:
@@ -138,7 +140,7 @@ def _remove_empty_folders(out: Path, known: Sequence[str]) -> None:
 
 def output_places(out: Path | str, work: Path | None) -> tuple[Path, str]:
     """Return the local folder of a build, and the URL to copy it to, if `out` is one."""
-    place: Place = place_of(str(out)) if is_url(str(out)) else Path(out)
+    place: Place = as_place(str(out)) if is_url(str(out)) else Path(out)
     if not isinstance(place, RemoteFile):
         return place, ""
     if work is None:

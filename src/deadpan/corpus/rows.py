@@ -20,7 +20,16 @@ from deadpan.corpus.checkpoints import Checkpoints, disk_full, finish_step, star
 from deadpan.corpus.dumps import Dump, Kind, hash_dumps
 from deadpan.corpus.engines.duckdb import PARQUET_OPTIONS, is_disk_full, job_connection, literal, literals
 from deadpan.corpus.engines.engine import Engine, Frame, Report, Share, ignore
-from deadpan.corpus.lines import BLOCK, OBJECT_SIZE, WINDOW, Lines, Spool, open_lines, place_of, raw_lines
+from deadpan.corpus.lines import (
+    BLOCK_BYTES,
+    OBJECT_SIZE,
+    WINDOW,
+    Lines,
+    Spool,
+    as_place,
+    open_lines,
+    raw_lines,
+)
 from deadpan.corpus.rules import Forgotten, comments_query, posts_query, tombstone_sql
 from deadpan.corpus.settings import FIRST_MONTH, LAST_MONTH, BuildOptions, TextRules, month_name
 from deadpan.errors import DataError
@@ -29,8 +38,8 @@ from deadpan.storage import read_json, write_json
 from deadpan.validation import decode, encode
 
 ROWS_FORMAT = 8  # of the rows; after a change every dump is read again
-REPEATED, BEST = "repeated.parquet", "best.parquet"
-PART = 64 << 20  # bytes of a dump that are parsed at once
+REPEATED_IDS, BEST_COPIES = "repeated.parquet", "best.parquet"
+PART_BYTES = 64 << 20  # bytes of a dump that are parsed at once
 LISTED_LINES = 100  # line numbers of unreadable lines that are kept; all lines are counted
 _UNIT = "unit.json"
 
@@ -105,8 +114,8 @@ def rows_of(engine: Engine, units: Sequence[Unit], choose: Choose = lambda rows:
     copies = [unit.copies for unit in units if unit.copies]
     if not copies:
         return rows
-    repeated = engine.scan([folder / REPEATED for folder in copies])
-    best = read([folder / BEST for folder in copies])
+    repeated = engine.scan([folder / REPEATED_IDS for folder in copies])
+    best = read([folder / BEST_COPIES for folder in copies])
     return nw.concat([rows.join(repeated, on="id", how="anti"), best], how="vertical")
 
 
@@ -277,7 +286,7 @@ def read_dump(job: ReadJob, report: Report = ignore) -> None:
 class _DumpReader:
     def __init__(self, job: ReadJob, connection: duckdb.DuckDBPyConnection) -> None:
         self.job = job
-        self.dump = Dump(place_of(job.path), job.key["kind"])
+        self.dump = Dump(as_place(job.path), job.key["kind"])
         self.rules = decode(job.key["rules"], TextRules)
         self.connection = connection
         self.forgotten = Forgotten(job.tombstones)
@@ -285,10 +294,10 @@ class _DumpReader:
 
     def read(self, folder: Path, report: Report) -> None:
         parts: list[int] = []
-        room = PART + 2 * OBJECT_SIZE + BLOCK
+        room = PART_BYTES + 2 * OBJECT_SIZE + BLOCK_BYTES
         with open_lines(self.dump.path) as lines, closing(Spool(Path(self.job.scratch), room)) as spool:
             while not lines.ended:
-                lines.fill(spool, PART)
+                lines.fill(spool, PART_BYTES)
                 parts.append(self._write(spool, folder / f"rows-{len(parts):05}.parquet"))
                 report(lines.position)
             damage = lines.decoder.damage

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import duckdb
 
-from deadpan.corpus.checkpoints import fingerprint
+from deadpan.corpus.checkpoints import key_hash
 from deadpan.corpus.engines.duckdb import any_of, literal
 from deadpan.corpus.lines import OBJECT_SIZE
 from deadpan.corpus.settings import TextRules
@@ -28,11 +28,11 @@ NOT_PLAIN = rf"{WHITE}{WHITE}+|[{_WIDE}]"  # white space that is not a single sp
 LATEST = 253_402_300_799  # the last second of the year 9999
 SOUND_ID = "^[0-9A-Za-z_-]+$"  # other characters would break the layout, which separates ids by spaces and |
 
-COMMENT_FIELDS = (
+_COMMENT_FIELDS = (
     "id", "parent_id", "link_id", "author", "subreddit", "body", "score", "ups", "downs", "created_utc",
     "retrieved_on", "_meta",
 )  # fmt: skip
-POST_FIELDS = (
+_POST_FIELDS = (
     "id", "author", "subreddit", "title", "score", "ups", "downs", "created_utc", "retrieved_on", "_meta",
 )  # fmt: skip
 
@@ -42,7 +42,7 @@ _TYPES = {
 }
 GONE = "[deleted]"
 DELETED_LATER, REMOVED_LATER = "deleted_later", "removed_later"
-WITHDRAWN = ("deleted", DELETED_LATER, REMOVED_LATER)
+WITHDRAWN_REASONS = ("deleted", DELETED_LATER, REMOVED_LATER)
 """Reasons of comments whose author or a moderator took them back; nothing of them is shown."""
 
 FORGOTTEN = "forgotten.json"
@@ -73,7 +73,7 @@ def _trimmed(text: str) -> str:
     return f"CASE WHEN starts_with({text}, ' ') OR ends_with({text}, ' ') THEN trim({text}) ELSE {text} END"
 
 
-def number(column: str) -> str:
+def _number(column: str) -> str:
     """Return an integer, whether the dump has 5, 5.0, "5" or true; null for anything else."""
     return f"TRY_CAST(floor({column}) AS BIGINT)"
 
@@ -132,7 +132,7 @@ def comments_query(source: str, rules: TextRules, forget: str = "") -> str:
     not_ascii = "NOT ascii" if rules.ascii_only else "false"
     return f"""
     WITH fields AS (
-      SELECT *, {_text("body")} AS said FROM {_fields(source, COMMENT_FIELDS)}
+      SELECT *, {_text("body")} AS said FROM {_fields(source, _COMMENT_FIELDS)}
     ), named AS (
       SELECT CASE WHEN {_sound("said")} THEN id END AS id, {_common(forget)}, {unescaped("said")} AS words,
         CASE WHEN starts_with(parent_id, 't1_') THEN nullif(substr(parent_id, 4), '')
@@ -170,7 +170,7 @@ def posts_query(source: str, rules: TextRules, forget: str = "") -> str:
     """Return the SELECT that turns a dump of submissions into rows; `id` is null if a line is not one."""
     return f"""
     WITH fields AS (
-      SELECT *, {_text("title")} AS said FROM {_fields(source, POST_FIELDS)}
+      SELECT *, {_text("title")} AS said FROM {_fields(source, _POST_FIELDS)}
     ), named AS (
       SELECT CASE WHEN {_sound("said")} THEN id END AS id, {_common(forget)}, {unescaped("said")} AS words
       FROM fields
@@ -195,9 +195,9 @@ def _common(forget: str) -> str:
     known = f"{stone} IN (SELECT name FROM {forget}) AND {_later()} = ''"
     tombstone = f"CASE WHEN {known} THEN {stone} END" if forget else "NULL"
     return f"""coalesce(nullif(author, ''), {literal(GONE)}) AS author, coalesce(subreddit, '') AS subreddit,
-        coalesce({number("score")}, 0) AS score, coalesce({number("ups")}, -1) AS ups,
-        coalesce({number("downs")}, -1) AS downs, {number("created_utc")} AS moment,
-        greatest({number("retrieved_on")}, {_second()}) AS retrieved,
+        coalesce({_number("score")}, 0) AS score, coalesce({_number("ups")}, -1) AS ups,
+        coalesce({_number("downs")}, -1) AS downs, {_number("created_utc")} AS moment,
+        greatest({_number("retrieved_on")}, {_second()}) AS retrieved,
         CAST({tombstone} AS VARCHAR) AS tombstone, {_later()} AS later"""
 
 
@@ -213,7 +213,7 @@ def _text(column: str) -> str:
 
 def _second() -> str:
     """Return the time of the second retrieval, if there was one."""
-    moment = number("TRY_CAST(json_extract_string(_meta, '$.retrieved_2nd_on') AS DOUBLE)")
+    moment = _number("TRY_CAST(json_extract_string(_meta, '$.retrieved_2nd_on') AS DOUBLE)")
     return f"CASE WHEN contains(_meta, 'retrieved_2nd_on') THEN {moment} END"
 
 
@@ -241,7 +241,7 @@ def _shown_text() -> str:
 
 def _sound(words: str) -> str:
     """Return the condition that a line has the fields every rule needs."""
-    moment = number("created_utc")
+    moment = _number("created_utc")
     return (
         f"{words} IS NOT NULL AND regexp_matches(id, {literal(SOUND_ID)}) AND {moment} BETWEEN 0 AND {LATEST}"
     )
@@ -296,7 +296,7 @@ class Forgotten:
     @property
     def key(self) -> str:
         """Hash of the tombstones for a step's key; empty if there are none."""
-        return fingerprint(sorted(self.tombstones)) if self.tombstones else ""
+        return key_hash(sorted(self.tombstones)) if self.tombstones else ""
 
     def load(self, connection: duckdb.DuckDBPyConnection) -> str:
         """Write the tombstones into a table; return its name, or an empty text if there are none."""

@@ -15,8 +15,8 @@ from deadpan.errors import ConfigError
 from deadpan.registry import unknown
 from deadpan.validation import read_config
 
-EMBEDDED = "embedded"
-STEPS = ("ingest", "label", "threads", "benchmark")
+EMBEDDED_VECTORS = "embedded"
+BUILD_STEPS = ("ingest", "label", "threads", "benchmark")
 """The steps of a build, in order."""
 NOT_SETTINGS = ("bz2", "key", "allow_truncated", "synthetic")
 """Names in the `config` of a manifest that are no settings."""
@@ -85,7 +85,7 @@ class BenchmarkRules:
     letter: bool = True
     sentences: Literal["any", "strict"] = "any"
     max_similarity: float = 0.95
-    vectors: str = EMBEDDED
+    vectors: str = EMBEDDED_VECTORS
     test_share: float = 0.2
     subsets: Mapping[str, tuple[str, ...]] = field(
         default_factory=lambda: MappingProxyType({"pol": ("politics",)})

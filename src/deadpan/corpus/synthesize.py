@@ -36,7 +36,7 @@ PACKERS: dict[str, tuple[str, ...]] = {
 }
 COMMENTS_PER_POST = 12
 ACTIVE_POSTS = 400
-REMEMBERED = 24  # comments of a post that can still be answered
+_REMEMBERED = 24  # comments of a post that can still be answered
 
 SUBREDDITS = ("AskReddit", "politics", "funny", "pics", "worldnews", "gaming", "science", "asoiaf", "soccer")
 _COMMON = tuple(
@@ -207,8 +207,8 @@ class _Writer:
         if post.comments and random.random() < 0.6:
             parent = f"t1_{post.comments[int(len(post.comments) * random.random() ** 0.5)]}"
         post.comments.append(id)
-        if len(post.comments) > REMEMBERED:
-            del post.comments[int(random.random() * REMEMBERED)]
+        if len(post.comments) > _REMEMBERED:
+            del post.comments[int(random.random() * _REMEMBERED)]
         author, body = self._author(), self._body()
         chance = random.random()
         if chance < 0.025:

@@ -29,7 +29,7 @@ from deadpan.storage import write_json
 BATCH_GROWTH = 4  # bytes that a job needs for each byte of its rows
 THREADS_FORMAT = 3  # of the tables; after a change all threads are processed again
 INFO = "info.json"
-KEPT = ("under", "sequences", "replies", "members", "broken")
+_KEPT = ("under", "sequences", "replies", "members", "broken")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class _Threads:
     def _publish(self, base: Base | None, last: int, homes: Frame | None) -> None:
         """Put together what is current of the earlier result and of all rounds."""
         changed = self.engine.scan(parquet_files(self.folder / "changed")) if base else None
-        for name in KEPT:
+        for name in _KEPT:
             for number in range(last + 1):
                 found = self.engine.scan(parquet_files(self.folder / str(number) / name))
                 if homes is not None and number < last:

@@ -22,7 +22,7 @@ from deadpan.corpus.rules import WHITE
 from deadpan.formats.sarc import COMMENT_FIELDS, RAW_COLUMNS, TSV_COLUMNS
 from deadpan.storage import digest, read_json, write_json
 
-MONTHS = "parquet"  # folder of the Parquet files by month
+MONTHS_FOLDER = "parquet"  # folder of the Parquet files by month
 
 _TEXTS = {"comment", "author", "subreddit", "parent_comment", "id", "parent_id", "link_id"}
 # Columns of the released files that are not columns of our tables.
@@ -62,7 +62,7 @@ class Outputs:
         months = self.engine.collect(self.engine.scan(parts[table]).select("date").unique())
         for month in sorted(months["date"].to_pylist()):
             found = [part for part in parts[table] if _may_have(part, month)]
-            self.add(f"{MONTHS}/month={month}/sarc.parquet", found, rows=True, month=month)
+            self.add(f"{MONTHS_FOLDER}/month={month}/sarc.parquet", found, rows=True, month=month)
         return parts[table]
 
     def write_lines(self, lines: Frame, names: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import narwhals as nw
 import pytest
 
-from deadpan.corpus.engines.duckdb import DuckDBEngine, connect, range_number, read_folder
+from deadpan.corpus.engines.duckdb import DuckDBEngine, open_duckdb, range_number, read_folder
 from deadpan.corpus.engines.engine import EngineSettings, parts_of, size_of
 
 LIMIT = "90MB"
@@ -17,7 +17,7 @@ TEXT = "repeat('some words ', 20) || range"
 
 @pytest.fixture
 def engine(tmp_path: Path) -> Iterator[DuckDBEngine]:
-    connection = connect(LIMIT, tmp_path / "spilled")
+    connection = open_duckdb(LIMIT, tmp_path / "spilled")
     yield DuckDBEngine(EngineSettings(connection, LIMIT, tmp_path, ""))
     connection.close()
 

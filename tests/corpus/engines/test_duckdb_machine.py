@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from deadpan.corpus.engines import duckdb as machine
-from deadpan.corpus.engines.duckdb import DuckDBEngine, connect
+from deadpan.corpus.engines.duckdb import DuckDBEngine, open_duckdb
 from deadpan.corpus.engines.engine import EngineSettings, Share
 from deadpan.corpus.engines.spark import SparkEngine
 
@@ -42,7 +42,7 @@ def test_a_container_may_have_less_memory_than_its_machine(box: Path) -> None:
 
 
 def engines(memory: str) -> Iterator[DuckDBEngine]:
-    connection = connect("90MB", Path("nowhere"))
+    connection = open_duckdb("90MB", Path("nowhere"))
     try:
         yield DuckDBEngine(EngineSettings(connection, memory, Path("nowhere"), ""))
     finally:

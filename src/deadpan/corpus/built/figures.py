@@ -20,14 +20,14 @@ from deadpan.stats.interval import Interval, wilson
 if TYPE_CHECKING:
     from deadpan.page.summary import Summary
 
-DRAWN = 50_000  # comments per label in a distribution
-BARS = 30
-ALPHA = 0.05
+_DRAWN = 50_000  # comments per label in a distribution
+_BARS = 30
+_ALPHA = 0.05
 PAPER_CUT = 1_000_000  # comments of a subreddit in Figure 2 of the paper
-CUTS = (PAPER_CUT, 100_000, 10_000, 1_000, 100, 10, 1)
-FEWEST = 5  # subreddits that make a figure
-SCORES, LENGTHS = (-20, 40), (1, 80)
-Z = 1.96
+_CUTS = (PAPER_CUT, 100_000, 10_000, 1_000, 100, 10, 1)
+_FEWEST = 5  # subreddits that make a figure
+_SCORES, _LENGTHS = (-20, 40), (1, 80)
+_Z = 1.96
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +81,8 @@ def subreddit_figure(table: RawTable, min_comments: int | None = None) -> Figure
         raise DataError(f"no subreddit has {cut:,} comments in the corpus: lower --min-comments")
     shares = {name: wilson(*counts) for name, counts in large.items()}
     ranked = sorted(shares.items(), key=lambda one: (-(one[1].value or 0), one[0]))
-    shown = ranked if len(ranked) <= BARS else [*ranked[: BARS // 2], *ranked[-BARS // 2 :]]
-    extremes = f"; shown are the {BARS // 2} highest and lowest" if len(shown) < len(ranked) else ""
+    shown = ranked if len(ranked) <= _BARS else [*ranked[: _BARS // 2], *ranked[-_BARS // 2 :]]
+    extremes = f"; shown are the {_BARS // 2} highest and lowest" if len(shown) < len(ranked) else ""
     paper = ", the paper's cut" if cut == PAPER_CUT else ""
     left_out = f"{len(ranked):,} subreddits of {cut:,} comments or more{paper}{extremes}"
     title = f"{_subreddit_title(large)} ({left_out}; {len(sizes) - len(ranked):,} smaller left out)"
@@ -91,13 +91,13 @@ def subreddit_figure(table: RawTable, min_comments: int | None = None) -> Figure
 
 def _cut(sizes: Sequence[int]) -> int:
     """Return the paper's cut, or the largest power of ten below that leaves enough subreddits."""
-    return next((cut for cut in CUTS if sum(size >= cut for size in sizes) >= FEWEST), CUTS[-1])
+    return next((cut for cut in _CUTS if sum(size >= cut for size in sizes) >= _FEWEST), _CUTS[-1])
 
 
 def _subreddit_title(counts: Mapping[str, tuple[int, int]]) -> str:
     """Return the finding: a difference only if intervals for that many pairs of subreddits are apart."""
     pairs = max(1, len(counts) * (len(counts) - 1) // 2)
-    wide = {name: wilson(*count, level=1 - ALPHA / pairs) for name, count in counts.items()}
+    wide = {name: wilson(*count, level=1 - _ALPHA / pairs) for name, count in counts.items()}
     most = max(wide, key=lambda name: (wide[name].low or 0, name))
     least = min(wide, key=lambda name: (wide[name].high or 0, name))
     high, low = wide[most], wide[least]
@@ -111,12 +111,12 @@ def _subreddit_title(counts: Mapping[str, tuple[int, int]]) -> str:
 
 def score_figure(table: RawTable) -> Figure:
     """Draw scores by label (Figure 3)."""
-    return _spread(table, "score", SCORES, "scores", f"score; the outer bins have all beyond {SCORES}")
+    return _spread(table, "score", _SCORES, "scores", f"score; the outer bins have all beyond {_SCORES}")
 
 
 def length_figure(table: RawTable) -> Figure:
     """Draw lengths by label (Figure 4)."""
-    return _spread(table, "words", LENGTHS, "lengths", f"words; the last bin has all from {LENGTHS[1]} on")
+    return _spread(table, "words", _LENGTHS, "lengths", f"words; the last bin has all from {_LENGTHS[1]} on")
 
 
 def _spread(table: RawTable, measure: str, limits: tuple[int, int], noun: str, unit: str) -> Figure:
@@ -138,7 +138,7 @@ def _spread(table: RawTable, measure: str, limits: tuple[int, int], noun: str, u
 def _sample(cells: Sequence[tuple[int, int]]) -> list[float]:
     """Return all values if there are few, else a systematic sample in proportion to their counts."""
     total = sum(count for _, count in cells)
-    step = max(1.0, total / DRAWN)
+    step = max(1.0, total / _DRAWN)
     ends = list(accumulate(count for _, count in cells))
     drawn: list[float] = []
     taken = 0
@@ -158,9 +158,9 @@ def median_interval(cells: Sequence[tuple[int, int]]) -> Interval:
         place = min(max(int(rank), 0), total - 1)
         return float(next(value for (value, _), end in zip(cells, ends, strict=True) if place < end))
 
-    half = Z * sqrt(total) / 2
+    half = _Z * sqrt(total) / 2
     middle = (at((total - 1) // 2) + at(total // 2)) / 2
-    return Interval(middle, at(total / 2 - half), at(total / 2 + half), 1 - ALPHA, total)
+    return Interval(middle, at(total / 2 - half), at(total / 2 + half), 1 - _ALPHA, total)
 
 
 def _spread_title(noun: str, values: Mapping[str, list[float]], medians: Mapping[str, Interval]) -> str:
@@ -173,6 +173,6 @@ def _spread_title(noun: str, values: Mapping[str, list[float]], medians: Mapping
         for median in (medians["sarcastic"], medians["sincere"])
     )
     shown = f"medians {one} if sarcastic, {other} if not"
-    if p >= ALPHA:
+    if p >= _ALPHA:
         return f"No significant difference in {noun} ({shown}; p = {p:.2f})"
     return f"{noun.capitalize()} differ by label: {shown} (p {'< 0.001' if p < 0.001 else f'= {p:.3f}'})"

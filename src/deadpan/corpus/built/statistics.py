@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from deadpan.page.summary import Summary
     from deadpan.page.table import Table
 
-MONTHS = 24
+_MONTHS_SHOWN = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class CorpusStatistics(Result):
         rows = tuple(
             (name, one.get("kept", 0), one["authors"], one["authors_marking"],
              _percent(one["share_authors_marking"]))
-            for name, one in list(self.values["months"].items())[-MONTHS:]
+            for name, one in list(self.values["months"].items())[-_MONTHS_SHOWN:]
         )  # fmt: skip
         return Table(("month", "kept", "authors", "use the marker", "share"), rows)
 
@@ -181,9 +181,9 @@ def raw_statistics(source: Source, *, top: int = 12) -> RawStatistics:
         )
 
 
-CURE = "give the raw file of SARC, a Parquet file with its columns, or the folder of a corpus"
-WORDS = "length(comment) - length(replace(comment, ' ', '')) + 1"
-ROWS_AT_ONCE = 50_000
+_HINT = "give the raw file of SARC, a Parquet file with its columns, or the folder of a corpus"
+_WORDS = "length(comment) - length(replace(comment, ' ', '')) + 1"
+_BATCH_ROWS = 50_000
 _SCHEMA = pa.schema(
     [("label", pa.int64()), ("author", pa.string()), ("subreddit", pa.string()), ("score", pa.int64()),
      ("date", pa.string()), ("words", pa.int64())]
@@ -217,7 +217,7 @@ def open_raw(source: Source) -> Iterator[RawTable]:
         if files:
             listed = f"read_parquet({literals(files)}, hive_partitioning=false)"
             _check_columns(connection, listed, path)
-            view = f"SELECT label, author, subreddit, score, date, {WORDS} AS words FROM {listed}"
+            view = f"SELECT label, author, subreddit, score, date, {_WORDS} AS words FROM {listed}"
         else:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
             unreadable = _convert(path, folder / "raw.parquet")
@@ -238,10 +238,10 @@ def _parquet(path: Path) -> list[Path]:
     if path.is_dir():
         files = parquet_files(path)
         if not files:
-            raise DataError(f"{path}: no finished corpus and no Parquet files: {CURE}")
+            raise DataError(f"{path}: no finished corpus and no Parquet files: {_HINT}")
         return files
     if not path.is_file():
-        raise DataError(f"{path}: no such file or folder: {CURE}")
+        raise DataError(f"{path}: no such file or folder: {_HINT}")
     return [path] if path.suffix == ".parquet" else []
 
 
@@ -249,15 +249,15 @@ def _check_columns(connection: duckdb.DuckDBPyConnection, listed: str, path: Pat
     try:
         connection.execute(f"SELECT label, author, subreddit, score, date, comment FROM {listed} LIMIT 0")
     except duckdb.Error as bad:
-        raise DataError(f"{path}: not the rows of a raw corpus ({reason_of(bad)}): {CURE}") from None
+        raise DataError(f"{path}: not the rows of a raw corpus ({reason_of(bad)}): {_HINT}") from None
 
 
 def _convert(path: Path, target: Path) -> int:
     """Write the columns of a released raw file as Parquet; return the number of rows that cannot be read."""
     tally = Tally()
-    source = read_raw_rows(path, tally, CURE)
+    source = read_raw_rows(path, tally, _HINT)
     with pq.ParquetWriter(target, _SCHEMA) as writer:
-        while some := list(islice(source, ROWS_AT_ONCE)):
+        while some := list(islice(source, _BATCH_ROWS)):
             rows = [found for row in some if (found := _row(row, tally))]
             columns = [pa.array([row[at] for row in rows], kind) for at, kind in enumerate(_SCHEMA.types)]
             writer.write_table(pa.table(columns, schema=_SCHEMA))

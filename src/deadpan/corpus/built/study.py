@@ -23,7 +23,7 @@ from deadpan.results import Result
 if TYPE_CHECKING:
     from deadpan.page.summary import Summary
 
-ROWS_AT_ONCE = 10_000
+_BATCH_ROWS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def _ids(corpus: BuiltCorpus, label: int) -> Iterator[dict[str, Any]]:
     """Yield the ids of one label as a stream, of which a sample keeps only a few."""
     connection = duckdb.connect()
     query = f"SELECT id FROM {literal(str(corpus.parquet))} WHERE label = {label}"
-    for batch in connection.sql(query).to_arrow_reader(ROWS_AT_ONCE):
+    for batch in connection.sql(query).to_arrow_reader(_BATCH_ROWS):
         yield from batch.to_pylist()
 
 
@@ -161,7 +161,7 @@ def _context(ancestors: Iterable[str], entries: dict[str, dict[str, Any]]) -> tu
     return tuple(_turn(entries[id]) for id in ancestors if entries[id]["text"])
 
 
-COLUMNS = "id, up, thread, on_post, author, text, original"
+_ROW_COLUMNS = "id, up, thread, on_post, author, text, original"
 
 
 class WorkingRows:
@@ -216,7 +216,7 @@ class WorkingRows:
         return {row["id"]: Turn(row["author"], row["text"]) for row in rows}
 
     def _by_id(self, condition: str) -> dict[str, dict[str, Any]]:
-        return {row["id"]: row for row in self._rows(COLUMNS, self.comments, condition)}
+        return {row["id"]: row for row in self._rows(_ROW_COLUMNS, self.comments, condition)}
 
     def _rows(self, columns: str, source: str, condition: str) -> list[dict[str, Any]]:
         query = f"SELECT {columns} FROM {source} WHERE {condition}"

@@ -17,9 +17,9 @@ from deadpan.corpus.build import Dumps, build_corpus
 from deadpan.corpus.built.folder import BuiltCorpus
 from deadpan.corpus.checkpoints import PREVIOUS, Checkpoints
 from deadpan.corpus.dumps import DIGESTS
-from deadpan.corpus.engines.duckdb import connect, literal, literals
+from deadpan.corpus.engines.duckdb import literal, literals, open_duckdb
 from deadpan.corpus.engines.engine import parquet_files
-from deadpan.corpus.lines import place_of
+from deadpan.corpus.lines import as_place
 from deadpan.corpus.release import RELEASES, files_hash
 from deadpan.corpus.settings import NOT_SETTINGS, CorpusSettings, month_number
 from deadpan.drops import Tally
@@ -124,13 +124,13 @@ def _earlier_dumps(corpus: BuiltCorpus, given: Sequence[str]) -> list[str]:
     marks: dict[str, Sequence[Any]] = read_json(known)
     used = set(corpus.manifest.inputs.values())
     places = [place for place, (*_, sha256) in marks.items() if sha256 in used]
-    again = {place_of(name).name for name in given}
-    lost = [place for place in places if not place_of(place).is_file() and place_of(place).name not in again]
+    again = {as_place(name).name for name in given}
+    lost = [place for place in places if not as_place(place).is_file() and as_place(place).name not in again]
     if lost:
         raise DataError(
             f"{lost[0]}: not where the last build read it: name it too, since its comments stay in the corpus"
         )
-    return [place for place in places if place_of(place).is_file()]
+    return [place for place in places if as_place(place).is_file()]
 
 
 def _releases(corpus: BuiltCorpus) -> list[dict[str, Any]]:
@@ -173,7 +173,7 @@ def _record(
 def _difference(corpus: BuiltCorpus, previous: Path) -> tuple[int, dict[str, str]]:
     """Return the number of added comments, and the withdrawn ones with the reason they now have."""
     old, new = literal(str(previous)), literal(str(corpus.parquet))
-    connection = connect("2GB", Checkpoints(corpus.folder).scratch)
+    connection = open_duckdb("2GB", Checkpoints(corpus.folder).scratch)
     ((added,),) = connection.execute(
         f"SELECT count(*) FROM (SELECT id FROM {new} EXCEPT SELECT id FROM {old})"
     ).fetchall()

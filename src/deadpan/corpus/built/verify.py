@@ -28,11 +28,11 @@ from deadpan.corpus.build import Build
 from deadpan.corpus.built.folder import BuiltCorpus
 from deadpan.corpus.dumps import DIGESTS, Dump, find_dumps
 from deadpan.corpus.engines.duckdb import any_of, literal, literals
-from deadpan.corpus.lines import digest_at, place_of
+from deadpan.corpus.lines import as_place, digest_at
 from deadpan.corpus.release import OPTIONAL_FILES, RELEASES, files_hash, planned_files
 from deadpan.corpus.rules import NOT_PLAIN, Forgotten, MarkerRule, has_url
 from deadpan.corpus.settings import NOT_SETTINGS, BuildOptions, CorpusSettings
-from deadpan.corpus.write import MONTHS, RAW_SCHEMA
+from deadpan.corpus.write import MONTHS_FOLDER, RAW_SCHEMA
 from deadpan.errors import ConfigError, DataError
 from deadpan.formats.rows import LONGEST_FIELD
 from deadpan.formats.sarc import RAW_COLUMNS, TSV_COLUMNS, IndexLine, read_comments, read_index
@@ -44,8 +44,8 @@ from deadpan.validation import config_from
 if TYPE_CHECKING:
     from deadpan.page.summary import Summary
 
-ROWS_AT_ONCE = 10_000
-SHOWN = 3
+_BATCH_ROWS = 10_000
+_SHOWN = 3
 
 
 def verify_corpus(
@@ -115,7 +115,7 @@ def _dumps(corpus: BuiltCorpus, given: Sequence[str | Path] | None) -> list[Dump
         return find_dumps([str(one) for one in given])[0]
     known = corpus.folder / ".work" / DIGESTS
     places = list(read_json(known)) if known.is_file() else []
-    return find_dumps(places)[0] if places and all(place_of(place).is_file() for place in places) else []
+    return find_dumps(places)[0] if places and all(as_place(place).is_file() for place in places) else []
 
 
 def _check_inputs(corpus: BuiltCorpus, dumps: Sequence[Dump], named: bool, report: Verification) -> bool:
@@ -159,7 +159,7 @@ def _lines(path: Path) -> Iterator[bytes]:
 
 def _parquet_rows(path: Path) -> Iterator[list[str]]:
     query = f"SELECT {', '.join(RAW_COLUMNS)} FROM {literal(str(path))}"
-    for batch in duckdb.connect().sql(query).to_arrow_reader(ROWS_AT_ONCE):
+    for batch in duckdb.connect().sql(query).to_arrow_reader(_BATCH_ROWS):
         for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
             yield [str(cell) for cell in row]
 
@@ -183,7 +183,7 @@ class Verification(Result):
         """Record a check of `count` things."""
         self.checked[rule] = self.checked.get(rule, 0) + count
         if faults:
-            self.wrong.setdefault(rule, []).extend(faults[:SHOWN])
+            self.wrong.setdefault(rule, []).extend(faults[:_SHOWN])
 
     @contextmanager
     def reading(self, what: str) -> Iterator[None]:
@@ -205,7 +205,7 @@ class Verification(Result):
         rows = tuple(
             (rule, n, "violated" if rule in self.wrong else "holds") for rule, n in self.checked.items()
         )
-        faults = [f"{rule}: wrong in {', '.join(wrong[:SHOWN])}" for rule, wrong in self.wrong.items()]
+        faults = [f"{rule}: wrong in {', '.join(wrong[:_SHOWN])}" for rule, wrong in self.wrong.items()]
         missing = [f"Not checked: {'; '.join(self.unchecked)}."] if self.unchecked else []
         verdict = "Every rule holds." if not self.unchecked else "Every rule that was checked holds."
         if not self.sound:
@@ -255,7 +255,7 @@ def _names(corpus: BuiltCorpus, settings: CorpusSettings, report: Verification) 
     """Check that there are the files of a build, and no others in its folders."""
     manifest, root = corpus.manifest, corpus.folder
     wanted = set(planned_files(settings, bool(manifest.config.get("bz2"))))
-    folders = ("raw", MONTHS, "main", *settings.benchmark.subsets)
+    folders = ("raw", MONTHS_FOLDER, "main", *settings.benchmark.subsets)
     there = {
         path.relative_to(root).as_posix() for name in folders for path in (root / name).rglob("*")
         if path.is_file()
@@ -264,7 +264,8 @@ def _names(corpus: BuiltCorpus, settings: CorpusSettings, report: Verification) 
     known = {
         name
         for name in listed
-        if name in OPTIONAL_FILES or re.fullmatch(rf"{MONTHS}/month=\d{{4}}-\d{{2}}/sarc\.parquet", name)
+        if name in OPTIONAL_FILES
+        or re.fullmatch(rf"{MONTHS_FOLDER}/month=\d{{4}}-\d{{2}}/sarc\.parquet", name)
     }
     faults = sorted({*(wanted - listed), *(listed - wanted - known), *(there - listed)})
     report.check("the manifest lists the files of a build", len(wanted), faults)
@@ -280,7 +281,7 @@ def _columns(corpus: BuiltCorpus, report: Verification) -> None:
 
 def month_files(corpus: BuiltCorpus) -> list[Path]:
     """Return the Parquet files by month."""
-    return sorted((corpus.folder / MONTHS).glob("*/sarc.parquet"))
+    return sorted((corpus.folder / MONTHS_FOLDER).glob("*/sarc.parquet"))
 
 
 def _rows(corpus: BuiltCorpus, settings: CorpusSettings, report: Verification) -> None:
@@ -303,7 +304,7 @@ def _rows(corpus: BuiltCorpus, settings: CorpusSettings, report: Verification) -
     source = literal(str(corpus.parquet))
     total = connection.execute(f"SELECT count(*) FROM {source}").fetchall()[0][0]
     for rule, condition in broken.items():
-        faults = connection.execute(f"SELECT id FROM {source} WHERE {condition} LIMIT {SHOWN}").fetchall()
+        faults = connection.execute(f"SELECT id FROM {source} WHERE {condition} LIMIT {_SHOWN}").fetchall()
         report.check(rule, total, [id for (id,) in faults])
     _across_rows(connection, source, total, scope.drop_under_sarcasm, report)
 
@@ -312,18 +313,18 @@ def _across_rows(
     connection: duckdb.DuckDBPyConnection, source: str, total: int, drop_under: bool, report: Verification
 ) -> None:
     twice = connection.execute(
-        f"SELECT id FROM {source} GROUP BY id HAVING count(*) > 1 LIMIT {SHOWN}"
+        f"SELECT id FROM {source} GROUP BY id HAVING count(*) > 1 LIMIT {_SHOWN}"
     ).fetchall()
     report.check("every id occurs once", total, [id for (id,) in twice])
     unsorted = connection.execute(
         f"SELECT id FROM (SELECT id, created_utc, lag((created_utc, id)) OVER () AS before FROM {source})"
-        f" WHERE before >= (created_utc, id) LIMIT {SHOWN}"
+        f" WHERE before >= (created_utc, id) LIMIT {_SHOWN}"
     ).fetchall()
     report.check("rows are sorted by created_utc and id", total, [id for (id,) in unsorted])
     if drop_under:
         below = connection.execute(
             f"SELECT c.id FROM {source} c JOIN {source} p ON c.parent_id = p.id WHERE p.label = 1"
-            f" AND c.parent_id <> c.link_id LIMIT {SHOWN}"
+            f" AND c.parent_id <> c.link_id LIMIT {_SHOWN}"
         ).fetchall()
         report.check("nothing answers a sarcastic comment", total, [id for (id,) in below])
 
@@ -367,11 +368,11 @@ def _month_files(corpus: BuiltCorpus, report: Verification) -> None:
     parts = f"SELECT {columns} FROM read_parquet({months}, filename=true)"
     wrong = connection.execute(
         f"({parts} EXCEPT ALL SELECT {columns} FROM {whole}) UNION ALL"
-        f" (SELECT {columns} FROM {whole} EXCEPT ALL {parts}) LIMIT {SHOWN}"
+        f" (SELECT {columns} FROM {whole} EXCEPT ALL {parts}) LIMIT {_SHOWN}"
     ).fetchall()
     misplaced = connection.execute(
         f"SELECT id FROM read_parquet({months}, filename=true) WHERE NOT contains(filename, 'month=' || date)"
-        f" LIMIT {SHOWN}"
+        f" LIMIT {_SHOWN}"
     ).fetchall()
     place = RAW_COLUMNS.index("id")
     report.check(
@@ -432,7 +433,7 @@ def _facts_of_replies(corpus: BuiltCorpus) -> dict[str, tuple[int, str, int]]:
     wanted = {id for line in corpus.index("raw/sequences.csv") for id in line.responses}
     query = f"SELECT id, label, parent_id, created_utc FROM {literal(str(corpus.parquet))}"
     facts: dict[str, tuple[int, str, int]] = {}
-    for batch in duckdb.connect().sql(query).to_arrow_reader(ROWS_AT_ONCE):
+    for batch in duckdb.connect().sql(query).to_arrow_reader(_BATCH_ROWS):
         for row in batch.to_pylist():
             if row["id"] in wanted:
                 facts[row["id"]] = (row["label"], row["parent_id"], row["created_utc"])
@@ -517,7 +518,7 @@ def _versions(corpus: BuiltCorpus, report: Verification) -> None:
 def _in_corpus(corpus: BuiltCorpus, ids: Sequence[str]) -> list[str]:
     """Return the first of some ids that the corpus has."""
     chosen = f"SELECT id FROM {literal(str(corpus.parquet))} WHERE id IN (SELECT unnest(?))"
-    query = f"{chosen} ORDER BY id LIMIT {SHOWN}"
+    query = f"{chosen} ORDER BY id LIMIT {_SHOWN}"
     return [id for (id,) in duckdb.connect().execute(query, [list(ids)]).fetchall()] if ids else []
 
 

@@ -19,7 +19,7 @@ from deadpan.corpus.checkpoints import disk_full
 from deadpan.corpus.engines.engine import (
     JobFunction,
     Share,
-    Watch,
+    WatchJobs,
     ignore,
     numbered,
     parquet_files,
@@ -43,14 +43,14 @@ PARQUET_OPTIONS = (
 SMALLEST_JOB = 1 << 20
 JOBS_PER_MEMORY = 8
 SAMPLED = 64  # keys in the sample for each range
-FAN_OUT, PARTITION_BYTES = (4, 256), 16_000_000  # partitions that are written at once, memory for each
+FAN_OUT, _PARTITION_BYTES = (4, 256), 16_000_000  # partitions that are written at once, memory for each
 HELD_BYTES = 500  # of a row that a thread holds back while it writes partitions; these cannot be spilled
 SMALLEST_SHARE = 500_000_000  # memory of each of several jobs at once
 SPARE = 1 << 30  # memory that is left for the rest of this process and of the machine
 FEWEST_HELD, MOST_HELD = 8_192, 524_288
 
 
-def connect(memory: str, scratch: Path, threads: int = 0) -> duckdb.DuckDBPyConnection:
+def open_duckdb(memory: str, scratch: Path, threads: int = 0) -> duckdb.DuckDBPyConnection:
     """Open a connection that stays within `memory` (such as 4GB) and spills into `scratch`."""
     connection = duckdb.connect()
     if threads:
@@ -81,7 +81,7 @@ def job_connection(
     Unless `in_order`, rows keep no order until a query sorts them, which saves memory.
     """
     Path(scratch).mkdir(parents=True, exist_ok=True)
-    with closing(connect(share.memory, Path(scratch), share.threads)) as connection:
+    with closing(open_duckdb(share.memory, Path(scratch), share.threads)) as connection:
         if not in_order:
             connection.execute("SET preserve_insertion_order = false")
         yield connection
@@ -94,7 +94,7 @@ class DuckDBEngine:
         self.connection = settings.connection
         self.memory = settings.memory
         memory = size_in_bytes(settings.memory)
-        self.fan_out = min(FAN_OUT[1], max(FAN_OUT[0], memory // PARTITION_BYTES))
+        self.fan_out = min(FAN_OUT[1], max(FAN_OUT[0], memory // _PARTITION_BYTES))
         self.most = max(1, min(cores_here(), memory // SMALLEST_SHARE))
         self.job_bytes = max(SMALLEST_JOB, memory // self.most // JOBS_PER_MEMORY)
         # Tables have no order until the last queries sort them; keeping one would take memory.
@@ -179,7 +179,7 @@ class DuckDBEngine:
         return Share(at_once, max(1, cores_here() // at_once), memory)
 
     def run_jobs(
-        self, function: JobFunction, jobs: Sequence[Any], watch: Watch = ignore, at_once: int = 1
+        self, function: JobFunction, jobs: Sequence[Any], watch: WatchJobs = ignore, at_once: int = 1
     ) -> None:
         """Run jobs in this thread, where Ctrl-C arrives at once, or several in threads of their own.
 

@@ -32,7 +32,7 @@ JobFunction: TypeAlias = Callable[..., None]
 Report: TypeAlias = Callable[[int], None]
 """Called by a job with how far it is."""
 
-Watch: TypeAlias = Callable[[int, int], None]
+WatchJobs: TypeAlias = Callable[[int, int], None]
 """Called with the number of a job and how far it is."""
 
 
@@ -116,7 +116,7 @@ class Engine(Protocol):
         ...
 
     def run_jobs(
-        self, function: JobFunction, jobs: Sequence[Any], watch: Watch = ignore, at_once: int = 1
+        self, function: JobFunction, jobs: Sequence[Any], watch: WatchJobs = ignore, at_once: int = 1
     ) -> None:
         """Call a function of a module on every job; jobs are independent of each other.
 

@@ -28,7 +28,7 @@ from deadpan.corpus.engines.engine import (
     Frame,
     JobFunction,
     Share,
-    Watch,
+    WatchJobs,
     ignore,
     job_as_text,
     parquet_files,
@@ -42,7 +42,7 @@ MIN_EXECUTOR = 1 << 29
 JOBS_PER_EXECUTOR = 16
 UNPACKED = 2  # bytes of a table in memory per byte in its files, which are compressed
 DRIVER_BYTES, DRIVER_BYTES_PER_PARTITION = 1 << 30, 1 << 17
-MIN_PARTITIONS, MAX_PARTITIONS, PARTITION_BYTES = 8, 20_000, 128 << 20
+MIN_PARTITIONS, MAX_PARTITIONS, _PARTITION_BYTES = 8, 20_000, 128 << 20
 MASTERS = r"local|local\[(\d+|\*)(, *\d+)?\]|local-cluster\[.+\]|spark://[^/]+:\d+|yarn|k8s://.+"
 QUIET = """rootLogger.level = error
 rootLogger.appenderRef.none.ref = none
@@ -120,7 +120,7 @@ class SparkEngine:
         return Share(1, 1, self.memory)
 
     def run_jobs(
-        self, function: JobFunction, jobs: Sequence[Any], watch: Watch = ignore, at_once: int = 1
+        self, function: JobFunction, jobs: Sequence[Any], watch: WatchJobs = ignore, at_once: int = 1
     ) -> None:
         """Run one task per job on the workers."""
         if not jobs:
@@ -259,7 +259,7 @@ def shuffle_partitions(data_bytes: int, memory: int) -> int:
 
     Dumps are packed about seven to one.
     """
-    size = min(PARTITION_BYTES, max(MIN_EXECUTOR, memory) // JOBS_PER_EXECUTOR)
+    size = min(_PARTITION_BYTES, max(MIN_EXECUTOR, memory) // JOBS_PER_EXECUTOR)
     return min(MAX_PARTITIONS, max(MIN_PARTITIONS, 7 * data_bytes // size))
 
 
