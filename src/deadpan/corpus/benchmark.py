@@ -367,7 +367,7 @@ def check_vectors(name: str) -> None:
         find_embedded()
     elif not Path(name).is_file():
         raise ConfigError(
-            f"vectors {name!r}: no such file; give a GloVe file, or {EMBEDDED_VECTORS} for deadpan's own vectors"
+            f"vectors {name!r}: no such file; give a GloVe file, or {EMBEDDED_VECTORS} for deadpan's own"
         )
 
 

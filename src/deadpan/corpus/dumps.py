@@ -20,7 +20,6 @@ from deadpan.corpus.lines import (
     mark_of,
     open_lines,
     read_beside,
-    size_at,
 )
 from deadpan.corpus.settings import month_number
 from deadpan.errors import ConfigError, DataError
@@ -45,7 +44,7 @@ class Dump:
 
     @property
     def size(self) -> int:
-        return size_at(self.path)
+        return int(mark_of(self.path)[0])
 
     @property
     def packed(self) -> bool:

@@ -15,8 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Thread
-from typing import IO, Any, TypeAlias
+from typing import Any, TypeAlias
 from urllib.parse import unquote, urlsplit
 
 import numpy as np
@@ -43,8 +42,7 @@ class Lines:
     """
 
     path: Place
-    source: IO[bytes]
-    tell: Callable[[], int]
+    source: io.RawIOBase
     decoder: Decoder
     newlines: int = 0
     last: int = _NEWLINE[0]
@@ -61,7 +59,7 @@ class Lines:
     @property
     def position(self) -> int:
         """Bytes of the file read so far."""
-        return size_at(self.path) if self.source.closed else self.tell()
+        return int(mark_of(self.path)[0]) if self.source.closed else self.source.tell()
 
     def fill(self, spool: Spool, most: int) -> None:
         """Fill a spool with whole lines of about `most` bytes; sets `ended` at the end of the dump."""
@@ -124,8 +122,8 @@ class Lines:
 @contextmanager
 def open_lines(path: Place) -> Iterator[Lines]:
     """Open a dump for reading lines."""
-    with open_place(path) as (source, tell), open_decoder(source, path.suffix.lower()) as decoder:
-        yield Lines(path, source, tell, decoder)
+    with open_place(path) as source, open_decoder(source, path.suffix.lower()) as decoder:
+        yield Lines(path, source, decoder)
 
 
 def raw_lines(path: Place, rows: Iterable[int]) -> Iterator[tuple[int, int, bytes]]:
@@ -212,7 +210,7 @@ class Decoder:
             return 0
 
 
-def _open_zst(source: IO[bytes]) -> Any:
+def _open_zst(source: io.RawIOBase) -> Any:
     zstd = need(ZSTD, "corpus")
     return zstd.ZstdFile(source, options={zstd.DecompressionParameter.window_log_max: WINDOW_LOG})
 
@@ -222,14 +220,14 @@ def _zst_errors() -> tuple[type[Exception], ...]:
 
 
 @contextmanager
-def open_decoder(source: IO[bytes], suffix: str) -> Iterator[Decoder]:
+def open_decoder(source: io.RawIOBase, suffix: str) -> Iterator[Decoder]:
     """Open a decoder for a file by its suffix in lower case."""
     opened, errors = DECODERS.get(suffix, (io.BufferedReader, tuple))
     with opened(source) as stream:
         yield Decoder(stream, errors())
 
 
-DECODERS: dict[str, tuple[Callable[[IO[bytes]], Any], Callable[[], tuple[type[Exception], ...]]]] = {
+DECODERS: dict[str, tuple[Callable[[Any], Any], Callable[[], tuple[type[Exception], ...]]]] = {
     ".zst": (_open_zst, _zst_errors),
     ".bz2": (bz2.open, lambda: (EOFError, OSError)),
     ".xz": (lzma.open, lambda: (EOFError, lzma.LZMAError)),
@@ -237,22 +235,22 @@ DECODERS: dict[str, tuple[Callable[[IO[bytes]], Any], Callable[[], tuple[type[Ex
 }
 
 
+@dataclass(frozen=True, slots=True)
 class RemoteFile:
     """A file at a URL, with the methods of a Path that ingest needs."""
 
-    def __init__(self, url: str) -> None:
-        self.url = url
-        self.name = url.rstrip("/").rpartition("/")[2]
-        self.suffix = Path(self.name).suffix
+    url: str
 
     def __str__(self) -> str:
         return self.url
 
-    def __hash__(self) -> int:
-        return hash(self.url)
+    @property
+    def name(self) -> str:
+        return self.url.rstrip("/").rpartition("/")[2]
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, RemoteFile) and other.url == self.url
+    @property
+    def suffix(self) -> str:
+        return Path(self.name).suffix
 
     def resolve(self) -> RemoteFile:
         """Return itself: a URL is absolute."""
@@ -261,22 +259,6 @@ class RemoteFile:
     def is_file(self) -> bool:
         system, path = file_system(self.url)
         return bool(system.isfile(path))
-
-    def mark(self) -> list[Any]:
-        """Return size and version, which change when the file does."""
-        facts = self._facts()
-        version = facts.get("ETag") or facts.get("mtime") or facts.get("LastModified") or ""
-        return [int(facts["size"]), str(version)]
-
-    def size(self) -> int:
-        return int(self._facts()["size"])
-
-    def _facts(self) -> dict[str, Any]:
-        system, path = file_system(self.url)
-        try:
-            return dict(system.info(path))
-        except OSError as bad:
-            raise DataError(f"{self.url}: cannot be read ({bad})") from None
 
 
 Place: TypeAlias = Path | RemoteFile
@@ -329,11 +311,6 @@ def find_remote(url: str) -> Iterator[RemoteFile]:
         yield RemoteFile(kept or system.unstrip_protocol(name))
 
 
-def size_at(place: Place) -> int:
-    """Return the size of a file in bytes."""
-    return place.size() if isinstance(place, RemoteFile) else place.stat().st_size
-
-
 def read_beside(place: Place, name: str) -> bytes | None:
     """Return the bytes of a small file in the folder of a place, or None if there is none."""
     if isinstance(place, Path):
@@ -348,74 +325,65 @@ def read_beside(place: Place, name: str) -> bytes | None:
 
 def mark_of(place: Place) -> list[Any]:
     """Return size and time or version of a file, to tell whether it has changed."""
-    if isinstance(place, RemoteFile):
-        return place.mark()
-    state = place.stat()
-    return [state.st_size, state.st_mtime_ns]
+    if isinstance(place, Path):
+        state = place.stat()
+        return [state.st_size, state.st_mtime_ns]
+    system, path = file_system(place.url)
+    try:
+        facts = system.info(path)
+    except OSError as bad:
+        raise DataError(f"{place}: cannot be read ({bad})") from None
+    version = facts.get("ETag") or facts.get("mtime") or facts.get("LastModified") or ""
+    return [int(facts["size"]), str(version)]
 
 
 def digest_at(place: Place) -> str:
     """Return the SHA-256 of a file."""
     found = hashlib.sha256()
-    with open_place(place) as (source, _):
+    with open_place(place) as source:
         while block := source.read(BLOCK_BYTES):
             found.update(block)
     return found.hexdigest()
 
 
-@contextmanager
-def open_place(place: Place) -> Iterator[tuple[IO[bytes], Callable[[], int]]]:
-    """Open a file for a decoder, which needs a file descriptor; also return how many bytes were read.
-
-    A remote file comes through a pipe. The decoder of a local one shares our file position.
-    """
-    if isinstance(place, RemoteFile):
-        with _Feed(place) as feed:
-            try:
-                yield feed.source, lambda: feed.copied
-            except DataError:
-                feed.check()  # rather than that the file seems truncated
-                raise
-            feed.check()
-    else:
-        with place.open("rb", buffering=0) as source:
-            yield source, lambda: os.lseek(source.fileno(), 0, os.SEEK_CUR)
+def open_place(place: Place) -> io.RawIOBase:
+    """Open a file for a decoder; its `tell` says how many bytes were read."""
+    return place.open("rb", buffering=0) if isinstance(place, Path) else _RemoteStream(place)
 
 
-class _Feed:
-    """A remote file that a thread copies into a pipe."""
+class _RemoteStream(io.RawIOBase):
+    """A file at a URL. An error of its file system is one of ours, or the dump would seem truncated."""
 
     def __init__(self, place: RemoteFile) -> None:
         self.place = place
-        self.copied = 0
-        self.error: Exception | None = None
-        end, self.start = os.pipe()
-        self.source: IO[bytes] = os.fdopen(end, "rb", buffering=0)
-        self.thread = Thread(target=self._copy, daemon=True)
+        self.position = 0
+        with self._readable_errors():
+            system, path = file_system(place.url)
+            self.file: Any = system.open(path, "rb", block_size=8 * BLOCK_BYTES)
 
-    def __enter__(self) -> _Feed:
-        self.thread.start()
-        return self
+    def readable(self) -> bool:
+        return True
 
-    def __exit__(self, *failure: object) -> None:
-        self.source.close()  # the thread then ends at its next write
-        self.thread.join()
+    def readinto(self, buffer: Any) -> int:
+        with self._readable_errors():
+            block = self.file.read(len(buffer))
+        buffer[: len(block)] = block
+        self.position += len(block)
+        return len(block)
 
-    def _copy(self) -> None:
-        # The pipe is opened first: whatever fails after that closes it, or the decoder would wait for ever.
-        with suppress(BrokenPipeError), os.fdopen(self.start, "wb", buffering=0) as pipe:
-            try:
-                system, path = file_system(self.place.url)
-                with system.open(path, "rb", block_size=8 * BLOCK_BYTES) as file:
-                    while block := file.read(BLOCK_BYTES):
-                        pipe.write(block)
-                        self.copied += len(block)
-            except BrokenPipeError:
-                pass
-            except Exception as bad:  # noqa: BLE001 (of any file system; raised where the dump is read)
-                self.error = bad
+    def tell(self) -> int:
+        return self.position
 
-    def check(self) -> None:
-        """Raise the error that ended the copying early."""
-        if self.error:
-            raise DataError(f"{self.place.url}: cannot be read ({self.error}): run the command again")
+    def close(self) -> None:
+        if not self.closed:
+            self.file.close()
+        super().close()
+
+    @contextmanager
+    def _readable_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except DataError:
+            raise
+        except Exception as bad:  # noqa: BLE001 (every file system has errors of its own)
+            raise DataError(f"{self.place}: cannot be read ({bad}): run the command again") from None

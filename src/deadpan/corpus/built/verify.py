@@ -11,7 +11,7 @@ import io
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import pairwise, zip_longest
@@ -227,129 +227,104 @@ class Verification(Result):
 def check_files(corpus: BuiltCorpus, settings: CorpusSettings, report: Verification) -> None:
     """Check every rule that can be checked in the files of a corpus alone."""
     with report.reading("the list of files"):
-        _files(corpus, report)
-        _names(corpus, settings, report)
+        _check_names(corpus, settings, report)
     with report.reading("raw/sarc.parquet"):
-        _columns(corpus, report)
-        _rows(corpus, settings, report)
-        _copies(corpus, report)
+        _check_rows(corpus, settings, report)
+        _check_forms(corpus, report)
     with report.reading("the counts of the manifest"):
-        _counts(corpus, report)
+        _check_counts(corpus, report)
     with report.reading("raw/sequences.csv"):
-        _sequences(corpus, report)
+        _check_sequences(corpus, report)
     for folder in ("main", *settings.benchmark.subsets):
         with report.reading(folder):
-            _benchmark(corpus, folder, settings, report)
+            _check_benchmark(corpus, folder, settings, report)
 
 
-def _files(corpus: BuiltCorpus, report: Verification) -> None:
+def _check_names(corpus: BuiltCorpus, settings: CorpusSettings, report: Verification) -> None:
+    """Check that there are the files of a build, with their hashes, and no others in its folders."""
+    manifest, root = corpus.manifest, corpus.folder
     faults = [
         name
-        for name, facts in corpus.manifest.files.items()
-        if not (corpus.folder / name).is_file() or digest(corpus.folder / name) != facts["sha256"]
+        for name, facts in manifest.files.items()
+        if not (root / name).is_file() or digest(root / name) != facts["sha256"]
     ]
-    report.check("files match the manifest", len(corpus.manifest.files), faults)
-
-
-def _names(corpus: BuiltCorpus, settings: CorpusSettings, report: Verification) -> None:
-    """Check that there are the files of a build, and no others in its folders."""
-    manifest, root = corpus.manifest, corpus.folder
+    report.check("files match the manifest", len(manifest.files), faults)
     wanted = set(planned_files(settings, bool(manifest.config.get("bz2"))))
     folders = ("raw", MONTHS_FOLDER, "main", *settings.benchmark.subsets)
-    there = {
-        path.relative_to(root).as_posix() for name in folders for path in (root / name).rglob("*")
-        if path.is_file()
-    }  # fmt: skip
+    found = [path for name in folders for path in (root / name).rglob("*") if path.is_file()]
+    there = {path.relative_to(root).as_posix() for path in found}
     listed = set(manifest.files)
-    known = {
-        name
-        for name in listed
-        if name in OPTIONAL_FILES
-        or re.fullmatch(rf"{MONTHS_FOLDER}/month=\d{{4}}-\d{{2}}/sarc\.parquet", name)
-    }
+    month_file = re.compile(rf"{MONTHS_FOLDER}/month=\d{{4}}-\d{{2}}/sarc\.parquet")
+    known = {name for name in listed if name in OPTIONAL_FILES or month_file.fullmatch(name)}
     faults = sorted({*(wanted - listed), *(listed - wanted - known), *(there - listed)})
     report.check("the manifest lists the files of a build", len(wanted), faults)
     seed = manifest.seed == settings.seed
     report.check("the manifest has one seed", 1, [] if seed else ["manifest.json"])
 
 
-def _columns(corpus: BuiltCorpus, report: Verification) -> None:
-    files = [corpus.parquet, *month_files(corpus)]
+def _check_rows(corpus: BuiltCorpus, settings: CorpusSettings, report: Verification) -> None:
+    """Check the rules about the rows of sarc.parquet, each as a query for the ids that violate it."""
+    months = sorted((corpus.folder / MONTHS_FOLDER).glob("*/sarc.parquet"))
+    files = [corpus.parquet, *months]
     faults = [path.name for path in files if not pq.read_schema(path).equals(RAW_SCHEMA)]
     report.check("Parquet files have the columns of a raw corpus", len(files), faults)
-
-
-def month_files(corpus: BuiltCorpus) -> list[Path]:
-    """Return the Parquet files by month."""
-    return sorted((corpus.folder / MONTHS_FOLDER).glob("*/sarc.parquet"))
-
-
-def _rows(corpus: BuiltCorpus, settings: CorpusSettings, report: Verification) -> None:
-    """Check the rules about single rows, each as the condition that violates it."""
-    rules, scope = settings.text, settings.scope
-    ends = MarkerRule(rules).marked("comment")
-    month = "strftime(make_timestamp(created_utc * 1000000), '%Y-%m')"
-    broken = {
+    rules, scope, rows = settings.text, settings.scope, literal(str(corpus.parquet))
+    spaced = [
+        f"regexp_matches({name}, {literal(f'^ | $|{NOT_PLAIN}')})" for name in ("comment", "parent_comment")
+    ]
+    outside = [f"date < {literal(scope.first_month)}"] if scope.first_month else []
+    outside += [f"date > {literal(scope.last_month)}"] if scope.last_month else []
+    violated = {
         "no comment is empty": "comment = ''",
         "no comment is by a deleted author": any_of("author", rules.deleted),
         "no comment contains a link": has_url("comment", rules),
         "comments are ASCII": "strlen(comment) <> length(comment)" if rules.ascii_only else "false",
-        "white space is single spaces": _spaced("comment") + " OR " + _spaced("parent_comment"),
-        "sincere comments end in no marker": f"label = 0 AND {ends}",
+        "white space is single spaces": " OR ".join(spaced),
+        "sincere comments end in no marker": f"label = 0 AND {MarkerRule(rules).marked('comment')}",
         "labels are 0 or 1": "label NOT IN (0, 1)",
-        "date is the month of created_utc": f"date <> {month}",
-        "months are in the requested range": _outside(scope.first_month, scope.last_month),
+        "date is the month of created_utc": (
+            "date <> strftime(make_timestamp(created_utc * 1000000), '%Y-%m')"
+        ),
+        "months are in the requested range": " OR ".join(outside) or "false",
     }
+    queries = {rule: f"SELECT id FROM {rows} WHERE {condition}" for rule, condition in violated.items()}
+    queries["every id occurs once"] = f"SELECT id FROM {rows} GROUP BY id HAVING count(*) > 1"
+    queries["rows are sorted by created_utc and id"] = (
+        f"SELECT id FROM (SELECT id, created_utc, lag((created_utc, id)) OVER () AS before FROM {rows})"
+        " WHERE before >= (created_utc, id)"
+    )
+    if scope.drop_under_sarcasm:
+        queries["nothing answers a sarcastic comment"] = (
+            f"SELECT c.id FROM {rows} c JOIN {rows} p ON c.parent_id = p.id WHERE p.label = 1"
+            " AND c.parent_id <> c.link_id"
+        )
+    if months:
+        columns = ", ".join(RAW_COLUMNS)
+        whole, parts = f"SELECT {columns} FROM {rows}", f"read_parquet({literals(months)}, filename=true)"
+        by_month = f"SELECT {columns} FROM {parts}"
+        queries["files by month have the rows of sarc.parquet"] = (
+            f"SELECT id FROM (({by_month} EXCEPT ALL {whole}) UNION ALL ({whole} EXCEPT ALL {by_month}))"
+            f" UNION ALL SELECT id FROM {parts} WHERE NOT contains(filename, 'month=' || date)"
+        )
     connection = duckdb.connect()
-    source = literal(str(corpus.parquet))
-    total = connection.execute(f"SELECT count(*) FROM {source}").fetchall()[0][0]
-    for rule, condition in broken.items():
-        faults = connection.execute(f"SELECT id FROM {source} WHERE {condition} LIMIT {_SHOWN}").fetchall()
-        report.check(rule, total, [id for (id,) in faults])
-    _across_rows(connection, source, total, scope.drop_under_sarcasm, report)
+    ((total,),) = connection.execute(f"SELECT count(*) FROM {rows}").fetchall()
+    for rule, query in queries.items():
+        found = connection.execute(f"SELECT id FROM ({query}) LIMIT {_SHOWN}").fetchall()
+        report.check(rule, total, [id for (id,) in found])
 
 
-def _across_rows(
-    connection: duckdb.DuckDBPyConnection, source: str, total: int, drop_under: bool, report: Verification
-) -> None:
-    twice = connection.execute(
-        f"SELECT id FROM {source} GROUP BY id HAVING count(*) > 1 LIMIT {_SHOWN}"
-    ).fetchall()
-    report.check("every id occurs once", total, [id for (id,) in twice])
-    unsorted = connection.execute(
-        f"SELECT id FROM (SELECT id, created_utc, lag((created_utc, id)) OVER () AS before FROM {source})"
-        f" WHERE before >= (created_utc, id) LIMIT {_SHOWN}"
-    ).fetchall()
-    report.check("rows are sorted by created_utc and id", total, [id for (id,) in unsorted])
-    if drop_under:
-        below = connection.execute(
-            f"SELECT c.id FROM {source} c JOIN {source} p ON c.parent_id = p.id WHERE p.label = 1"
-            f" AND c.parent_id <> c.link_id LIMIT {_SHOWN}"
-        ).fetchall()
-        report.check("nothing answers a sarcastic comment", total, [id for (id,) in below])
-
-
-def _spaced(column: str) -> str:
-    odd = f"^ | $|{NOT_PLAIN}"
-    return f"regexp_matches({column}, {literal(odd)})"
-
-
-def _outside(first: str, last: str) -> str:
-    tests = [f"date < {literal(first)}"] if first else []
-    tests += [f"date > {literal(last)}"] if last else []
-    return " OR ".join(tests) or "false"
-
-
-def _copies(corpus: BuiltCorpus, report: Verification) -> None:
+def _check_forms(corpus: BuiltCorpus, report: Verification) -> None:
     """Check that sarc.csv and sarc.tsv have the rows of sarc.parquet."""
-    forms: dict[str, tuple[Callable[[], Iterator[list[str]]], int]] = {
-        "sarc.csv": (lambda: _csv(corpus), len(RAW_COLUMNS)),
-        "sarc.tsv": (lambda: _tsv(corpus), len(TSV_COLUMNS)),
+    forms = {
+        "sarc.csv": (_csv_rows(corpus.path("raw/sarc.csv")), len(RAW_COLUMNS)),
+        "sarc.tsv": (
+            (line.decode("utf-8").rstrip("\n").split("\t") for line in _lines(corpus.path("raw/sarc.tsv"))),
+            len(TSV_COLUMNS),
+        ),
     }
-    _month_files(corpus, report)
-    for name, (read, width) in forms.items():
+    for name, (rows, width) in forms.items():
         count, faults = 0, []
-        for ours, row in zip_longest(_parquet_rows(corpus.parquet), read()):
+        for ours, row in zip_longest(_parquet_rows(corpus.parquet), rows):
             count += 1
             if ours is None or row is None or ours[:width] != row:
                 faults.append(f"raw/{name}: row {count}")
@@ -357,87 +332,48 @@ def _copies(corpus: BuiltCorpus, report: Verification) -> None:
         report.check(f"{name} has the rows of sarc.parquet", count, faults)
 
 
-def _month_files(corpus: BuiltCorpus, report: Verification) -> None:
-    """Check that the files by month have the rows of sarc.parquet."""
-    months = literals(month_files(corpus))
-    columns = ", ".join(RAW_COLUMNS)
-    whole, connection = literal(str(corpus.parquet)), duckdb.connect()
-    ((total,),) = connection.execute(f"SELECT count(*) FROM {whole}").fetchall()
-    if not total:
-        return
-    parts = f"SELECT {columns} FROM read_parquet({months}, filename=true)"
-    wrong = connection.execute(
-        f"({parts} EXCEPT ALL SELECT {columns} FROM {whole}) UNION ALL"
-        f" (SELECT {columns} FROM {whole} EXCEPT ALL {parts}) LIMIT {_SHOWN}"
-    ).fetchall()
-    misplaced = connection.execute(
-        f"SELECT id FROM read_parquet({months}, filename=true) WHERE NOT contains(filename, 'month=' || date)"
-        f" LIMIT {_SHOWN}"
-    ).fetchall()
-    place = RAW_COLUMNS.index("id")
-    report.check(
-        "files by month have the rows of sarc.parquet",
-        total,
-        [row[place] for row in wrong] + [id for (id,) in misplaced],
-    )
-
-
-def _csv(corpus: BuiltCorpus) -> Iterator[list[str]]:
+def _csv_rows(path: Path) -> Iterator[list[str]]:
     csv.field_size_limit(LONGEST_FIELD)
-    with open_bytes(corpus.path("raw/sarc.csv")) as file:
+    with open_bytes(path) as file:
         rows = csv.reader(io.TextIOWrapper(file, encoding="utf-8", newline=""))
         next(rows)
         yield from rows
 
 
-def _tsv(corpus: BuiltCorpus) -> Iterator[list[str]]:
-    with open_bytes(corpus.path("raw/sarc.tsv")) as file:
-        for line in file:
-            yield line.decode("utf-8").rstrip("\n").split("\t")
-
-
-def _counts(corpus: BuiltCorpus, report: Verification) -> None:
+def _check_counts(corpus: BuiltCorpus, report: Verification) -> None:
     """Check that every line of the dumps is kept or dropped for one reason."""
     counts, drops = corpus.manifest.counts, corpus.manifest.drops
-    by_month = sum(n for name, n in counts.items() if "/" in name)
-    faults = []
-    if counts["lines"] != by_month + drops.get("unreadable", 0):
-        faults.append(f"{counts['lines']:,} lines, {by_month + drops.get('unreadable', 0):,} accounted for")
+    counted = sum(n for name, n in counts.items() if "/" in name) + drops.get("unreadable", 0)
     kept = sum(n for name, n in counts.items() if name.endswith("/kept"))
+    faults = []
+    if counts["lines"] != counted:
+        faults.append(f"{counts['lines']:,} lines, {counted:,} accounted for")
     if kept != counts["comments"]:
         faults.append(f"{kept:,} kept by month, {counts['comments']:,} written")
     report.check("every line is kept or dropped for one reason", counts["lines"], faults)
 
 
-def _sequences(corpus: BuiltCorpus, report: Verification) -> None:
+def _check_sequences(corpus: BuiltCorpus, report: Verification) -> None:
     """Check order, labels and parents of the sequences against the raw corpus."""
-    labels = _facts_of_replies(corpus)
-    ids = {id for id, _ in corpus.entries("raw")}
     lines = list(corpus.index("raw/sequences.csv"))
     order = [(line.ancestors[0], line.last) for line in lines]
-    report.check(
-        "sequences are sorted, one per last ancestor",
-        len(lines),
-        [f"{one} {other}" for one, other in pairwise(order) if one >= other],
-    )
-    faults = [line.last for line in lines if not _line_holds(line, labels)]
+    unsorted = [f"{one} {other}" for one, other in pairwise(order) if one >= other]
+    report.check("sequences are sorted, one per last ancestor", len(lines), unsorted)
+    wanted = {id for line in lines for id in line.responses}
+    query = f"SELECT id, label, parent_id, created_utc FROM {literal(str(corpus.parquet))}"
+    facts = {
+        id: (label, parent, moment)
+        for batch in duckdb.connect().sql(query).to_arrow_reader(_BATCH_ROWS)
+        for id, label, parent, moment in zip(*(column.to_pylist() for column in batch.columns), strict=True)
+        if id in wanted
+    }
+    faults = [line.last for line in lines if not _line_holds(line, facts)]
     report.check("replies are kept, sorted, and one is sarcastic", len(lines), faults)
+    keys = [id for id, _ in corpus.entries("raw")]
+    ids = set(keys)
     lost = [id for line in lines for id in line.ids if id not in ids]
     report.check("comments.json has every id of the sequences", len(ids), lost)
-    keys = [id for id, _ in corpus.entries("raw")]
     report.check("comments.json is sorted", len(keys), [b for a, b in pairwise(keys) if a >= b])
-
-
-def _facts_of_replies(corpus: BuiltCorpus) -> dict[str, tuple[int, str, int]]:
-    """Return (label, parent, created_utc) of the comments that are in a sequence."""
-    wanted = {id for line in corpus.index("raw/sequences.csv") for id in line.responses}
-    query = f"SELECT id, label, parent_id, created_utc FROM {literal(str(corpus.parquet))}"
-    facts: dict[str, tuple[int, str, int]] = {}
-    for batch in duckdb.connect().sql(query).to_arrow_reader(_BATCH_ROWS):
-        for row in batch.to_pylist():
-            if row["id"] in wanted:
-                facts[row["id"]] = (row["label"], row["parent_id"], row["created_utc"])
-    return facts
 
 
 def _line_holds(line: IndexLine, facts: dict[str, tuple[int, str, int]]) -> bool:
@@ -451,36 +387,36 @@ def _line_holds(line: IndexLine, facts: dict[str, tuple[int, str, int]]) -> bool
     )
 
 
-def _benchmark(corpus: BuiltCorpus, folder: str, settings: CorpusSettings, report: Verification) -> None:
+def _check_benchmark(
+    corpus: BuiltCorpus, folder: str, settings: CorpusSettings, report: Verification
+) -> None:
     """Check that replies fit, that pairs have one of each label, and that no id is in both train and test."""
-    entries = dict(corpus.entries(folder))
+    rules, entries = settings.benchmark, dict(corpus.entries(folder))
     sides: dict[str, set[str]] = {"train": set(), "test": set()}
-    for side in ("train", "test"):
+
+    def fits(line: IndexLine, side: str, balance: str) -> bool:
+        is_pair = balance == "unbalanced" or sorted(line.labels) == [False, True]
+        on_side = is_test(line.ancestors[0], rules, settings.seed) == (side == "test")
+        there = all(id in entries for id in line.ids)
+        return (
+            is_pair
+            and on_side
+            and there
+            and any(line.labels)
+            and not any(unfit(entries[id]["text"], rules) for id in line.responses)
+        )
+
+    for side, ids in sides.items():
         for balance in ("balanced", "unbalanced"):
             lines = list(corpus.index(f"{folder}/{side}-{balance}.csv"))
-            sides[side].update(id for line in lines for id in line.ids)
-            faults = [line.last for line in lines if not _fits(line, entries, settings, side, balance)]
-            report.check(
-                f"{folder}: replies, pairs and splits follow the rules",
-                len(lines),
-                faults,
-            )
+            ids.update(id for line in lines for id in line.ids)
+            faults = [line.last for line in lines if not fits(line, side, balance)]
+            report.check(f"{folder}: replies, pairs and splits follow the rules", len(lines), faults)
     both = sorted(sides["train"] & sides["test"])
     report.check(f"{folder}: no id is in both train and test", sum(map(len, sides.values())), both)
 
 
-def _fits(
-    line: IndexLine, entries: dict[str, dict[str, Any]], settings: CorpusSettings, side: str, balance: str
-) -> bool:
-    if balance == "balanced" and sorted(line.labels) != [False, True]:
-        return False
-    if not any(line.labels) or is_test(line.ancestors[0], settings.benchmark, settings.seed) != (
-        side == "test"
-    ):
-        return False
-    return all(id in entries for id in line.ids) and not any(
-        unfit(entries[id]["text"], settings.benchmark) for id in line.responses
-    )
+# ---------------------------------------------------------------- versions
 
 
 def check_releases(corpus: BuiltCorpus, report: Verification) -> None:
