@@ -16,7 +16,7 @@ _NAMES = {
     "BuiltCorpus": "built.folder",
     "CorpusSettings": "settings",
     "build_corpus": "build",
-    "draw_figures": "built.figures",
+    "draw_figures": "built.statistics",
     "read_statistics": "built.statistics",
     "build_until": "build",
     "synthesize_dumps": "synthesize",
@@ -42,9 +42,8 @@ __all__ = [
 
 if TYPE_CHECKING:
     from deadpan.corpus.build import build_corpus, build_until
-    from deadpan.corpus.built.figures import draw_figures
     from deadpan.corpus.built.folder import BuiltCorpus
-    from deadpan.corpus.built.statistics import read_statistics
+    from deadpan.corpus.built.statistics import draw_figures, read_statistics
     from deadpan.corpus.built.study import write_noise_study, write_pairs_study
     from deadpan.corpus.built.update import update_corpus
     from deadpan.corpus.built.verify import verify_corpus

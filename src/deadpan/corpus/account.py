@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from deadpan.corpus.label import Census
 from deadpan.corpus.lines import Place
 from deadpan.corpus.rows import Unit
 from deadpan.corpus.rules import FORGOTTEN, Forgotten
-from deadpan.corpus.settings import BenchmarkRules, BuildOptions, CorpusSettings, Scope, TextRules, month_name
+from deadpan.corpus.settings import BuildOptions, CorpusSettings, month_name
 from deadpan.corpus.write import MONTHS_FOLDER
 from deadpan.storage import write_json, write_text
 from deadpan.validation import encode
@@ -51,10 +51,12 @@ class Account:
         names = [month_name(month) for month in months]
         card = corpus_card(self.stats, names, self.settings, folder, self.synthetic)
         write_text(folder / "README.md", card)
-        places = [place for unit in self.units for place in unit.places]
+        places = [place.rpartition(":") for unit in self.units for place in unit.places]
         if places:
-            found = [(name, int(line)) for name, _, line in (place.rpartition(":") for place in places)]
-            write_text(folder / UNREADABLE, unreadable_table(found))
+            table = io.StringIO()
+            lines = [("file", "line"), *((name, line) for name, _, line in places)]
+            csv.writer(table, lineterminator="\n").writerows(lines)
+            write_text(folder / UNREADABLE, table.getvalue())
         if self.forgotten:
             write_json(folder / FORGOTTEN, self.forgotten.as_dict())
 
@@ -72,7 +74,7 @@ class Account:
         return {
             "config": config,
             "seed": self.settings.seed,
-            "inputs": input_hashes(self.units),
+            "inputs": _input_hashes(self.units),
             "counts": self._counts(),
             "drops": self._drops(),
         }
@@ -106,14 +108,7 @@ class Account:
         return dict(sorted((+drops).items()))
 
 
-def unreadable_table(lines: Iterable[tuple[str, int]]) -> str:
-    """Return the contents of unreadable.csv: file names and line numbers."""
-    table = io.StringIO()
-    csv.writer(table, lineterminator="\n").writerows([("file", "line"), *lines])
-    return table.getvalue()
-
-
-def input_hashes(units: Sequence[Unit]) -> dict[str, str]:
+def _input_hashes(units: Sequence[Unit]) -> dict[str, str]:
     """Return the hashes of the dumps by name; files with the same name get a number."""
     inputs: dict[str, str] = {}
     for unit in sorted(units, key=lambda unit: (unit.name, unit.sha256)):
@@ -217,6 +212,8 @@ def _months(census: Census) -> dict[str, dict[str, Any]]:
     }
 
 
+# ---------------------------------------------------------------- the card
+
 SYNTHETIC = "The dumps are synthetic (`deadpan corpus synthesize`): no person wrote these comments. "
 PERSONAL = (
     "User names and public comments as their authors wrote them. Comments that the dumps know to be "
@@ -232,12 +229,21 @@ def corpus_card(
     folder: Path,
     synthetic: bool = False,
 ) -> str:
-    """Return the card in Markdown, with front matter that names the Parquet files of the raw corpus.
+    """Return the card in Markdown, from which Hugging Face `datasets` loads the raw corpus.
 
     `folder` has the files of the build: the card names only what is there.
     """
+    scope, markers = settings.scope, " or ".join(settings.text.markers)
     span = f"{months[0]} to {months[-1]}" if months else "no month"
-    markers = " or ".join(settings.text.markers)
+    where = f" in {', '.join(f'r/{name}' for name in scope.subreddits)}" if scope.subreddits else ""
+    whose = f"Comments of authors who know the marker {markers}" if scope.aware_authors else "Comments"
+    pattern = f"{MONTHS_FOLDER}/*/sarc.parquet" if months else "raw/sarc.parquet"
+    limits = [
+        f"A {markers} that was not an annotation is labelled sarcastic (1 % in the paper).",
+        "Sarcasm without a marker is labelled sincere (2 % of the other comments in the paper).",
+    ]
+    if scope.aware_authors:
+        limits.append("It has only authors who have used the marker, who may differ from other authors.")
     facts = DataFacts(
         title=f"A SARC corpus of {'synthetic' if synthetic else 'Reddit'} comments, {span}",
         version="1.0.0",
@@ -245,85 +251,58 @@ def corpus_card(
         licence="not stated: the comments belong to their authors, the dumps come without a licence",
         citation="Khodak, Saunshi and Vodrahalli 2018, A Large Self-Annotated Corpus for Sarcasm, LREC",
         summary=(
-            f"{_whose(settings.scope, markers)}, labelled sarcastic if they end in {markers}, with the "
-            f"conversations they are part of, in the layout of SARC 2.0. {_files(settings, months, folder)}"
+            f"{whose}{where}, labelled sarcastic if they end in {markers}, with the "
+            f"conversations they are part of, in the layout of SARC 2.0. {_files(settings, pattern, folder)}"
         ),
         how_made=(
             f"{SYNTHETIC if synthetic else ''}"
             "Built by `deadpan corpus` from monthly dumps; manifest.json has the hashes of the dumps, "
             "every setting, and the number of comments dropped by reason and month. "
-            f"{_rules(settings.text, settings.scope)} {_benchmark_rules(settings.benchmark)}"
+            f"{_rules(settings)}"
         ),
         personal_data="None: names and comments are made up." if synthetic else PERSONAL,
-        known_limits=_limits(settings.scope, markers),
+        known_limits=tuple(limits),
     )
-    return data_card(facts, _sizes(stats), files={"train": _pattern(months)})
+    return data_card(facts, _sizes(stats), files={"train": pattern})
 
 
-def _pattern(months: list[str]) -> str:
-    return f"{MONTHS_FOLDER}/*/sarc.parquet" if months else "raw/sarc.parquet"
-
-
-def _whose(scope: Scope, markers: str) -> str:
-    where = f" in {', '.join(f'r/{name}' for name in scope.subreddits)}" if scope.subreddits else ""
-    return (
-        f"Comments of authors who know the marker {markers}{where}"
-        if scope.aware_authors
-        else f"Comments{where}"
-    )
-
-
-def _files(settings: CorpusSettings, months: list[str], folder: Path) -> str:
+def _files(settings: CorpusSettings, pattern: str, folder: Path) -> str:
     names = ["main", *sorted(settings.benchmark.subsets)]
     readers = " and ".join(f"sarc-{name}" for name in names if name in ("main", "pol"))
     there = [name for name in names if (folder / name).is_dir()]
     return (
-        f"`datasets.load_dataset` reads the raw comments ({_pattern(months)}); the benchmarks "
+        f"`datasets.load_dataset` reads the raw comments ({pattern}); the benchmarks "
         f"({', '.join(there)}) are index files over comments.json, which `deadpan` reads as {readers}."
     )
 
 
-def _rules(text: TextRules, scope: Scope) -> str:
-    rules = [f"a link ({', '.join(text.url_signs)})"] if text.url_signs else []
-    rules += ["a character that is not ASCII"] if text.ascii_only else []
-    said = [f"Left out are comments with {' or '.join(rules)}."] if rules else []
+def _rules(settings: CorpusSettings) -> str:
+    text, scope, benchmark = settings.text, settings.scope, settings.benchmark
+    signs = [f"a link ({', '.join(text.url_signs)})"] if text.url_signs else []
+    signs += ["a character that is not ASCII"] if text.ascii_only else []
+    said = [f"Left out are comments with {' or '.join(signs)}."] if signs else []
     if scope.aware_authors:
         said.append("An author counts from the month of their first marked comment on.")
     if scope.drop_under_sarcasm:
         said.append("Comments below a marked one, at any depth, are left out.")
-    return " ".join(said)
-
-
-def _benchmark_rules(rules: BenchmarkRules) -> str:
-    form = "whole sentences " if rules.sentences == "strict" else "replies "
-    return (
-        f"Benchmarks have {form}of {rules.min_tokens} to {rules.max_tokens} tokens; the replies of a pair "
-        f"have a similarity of at most {rules.max_similarity:g}; {rules.test_share:.0%} of the posts are "
-        f"in test."
+    form = "whole sentences" if benchmark.sentences == "strict" else "replies"
+    drawn = (
+        f"Benchmarks have {form} of {benchmark.min_tokens} to {benchmark.max_tokens} tokens; the replies of "
+        f"a pair have a similarity of at most {benchmark.max_similarity:g}; {benchmark.test_share:.0%} of "
+        f"the posts are in test."
     )
-
-
-def _limits(scope: Scope, markers: str) -> tuple[str, ...]:
-    limits = [
-        f"A {markers} that was not an annotation is labelled sarcastic (1 % in the paper).",
-        "Sarcasm without a marker is labelled sincere (2 % of the other comments in the paper).",
-    ]
-    if scope.aware_authors:
-        limits.append("It has only authors who have used the marker, who may differ from other authors.")
-    return tuple(limits)
+    return f"{' '.join(said)} {drawn}"
 
 
 def _sizes(stats: Mapping[str, Any]) -> Sizes:
-    totals = stats["totals"]
-    sizes = Sizes()
-    sizes.labels["raw"] = _labels(totals["comments"], totals["sarcastic"])
+    def labels(total: int, sarcastic: int) -> Counter[str]:
+        return Counter({"sarcastic": sarcastic, "sincere": total - sarcastic})
+
+    totals, sizes = stats["totals"], Sizes()
+    sizes.labels["raw"] = labels(totals["comments"], totals["sarcastic"])
     for name, parts in stats["benchmarks"].items():
         for part in ("train", "test"):
             counts = parts[f"{part}-unbalanced"]
-            sizes.labels[f"{name} {part}"] = _labels(counts["replies"], counts["sarcastic"])
+            sizes.labels[f"{name} {part}"] = labels(counts["replies"], counts["sarcastic"])
     sizes.kinds["marker"] = totals["comments"]
     return sizes
-
-
-def _labels(total: int, sarcastic: int) -> Counter[str]:
-    return Counter({"sarcastic": sarcastic, "sincere": total - sarcastic})

@@ -9,13 +9,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby, islice
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import numpy as np
@@ -127,11 +126,19 @@ def draw_pairs(job: DrawJob, report: Report = ignore) -> None:
     with job_connection(job.share, job.scratch) as connection:
         words = (row["text"] for row in _rows(connection, f"SELECT text FROM {source} WHERE place > 0"))
         similarity = WordSums(rules.vectors, words)
-        with _Drawn(Path(job.target), job.number, rules) as drawn:
+        name, target = f"{job.number:05}.parquet", Path(job.target)
+        with (
+            attempt(target / "lines" / name) as lines,
+            attempt(target / "ids" / name) as ids,
+            pq.ParquetWriter(lines, _LINES) as line_writer,
+            pq.ParquetWriter(ids, _IDS) as id_writer,
+        ):
+            drawn = _Drawn(rules, line_writer, id_writer)
             threads = drawn.with_lines(_threads(connection, source))
             for choice in choose(threads, rules, job.seed, similarity, drops):
                 drawn.write(choice)
                 report(0)
+            drawn.flush()
     listed = [[*cell, times] for cell, times in sorted(drawn.counts.items())]
     write_json(Path(job.target) / "counts" / f"{job.number:05}.json", {"drops": drops, "counts": listed})
 
@@ -157,29 +164,13 @@ def _threads(connection: duckdb.DuckDBPyConnection, source: str) -> Iterator[Thr
 class _Drawn:
     """Tables of the lines and ids of one job, while they are written."""
 
-    def __init__(self, target: Path, number: int, rules: BenchmarkRules) -> None:
-        self.paths = {name: target / name / f"{number:05}.parquet" for name in ("lines", "ids")}
+    def __init__(self, rules: BenchmarkRules, lines: pq.ParquetWriter, ids: pq.ParquetWriter) -> None:
+        self.line_writer, self.id_writer = lines, ids
         subsets = {name: {one.lower() for one in found} for name, found in rules.subsets.items()}
         self.folders: dict[str, set[str] | None] = {"main": None, **subsets}
         self.counts: Counter[tuple[str, str, int, int]] = Counter()
         self.lines: list[tuple[str, str, str, str]] = []
         self.ids: list[tuple[str, str]] = []
-
-    def __enter__(self) -> _Drawn:
-        self.stack = ExitStack()
-        temporary = {name: self.stack.enter_context(attempt(path)) for name, path in self.paths.items()}
-        self.writers = {
-            name: self.stack.enter_context(pq.ParquetWriter(temporary[name], schema))
-            for name, schema in (("lines", _LINES), ("ids", _IDS))
-        }
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, failure: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if failure is None:
-            self._flush()
-        self.stack.__exit__(kind, failure, trace)  # after a failure the files do not get their names
 
     def with_lines(self, threads: Iterator[Thread]) -> Iterator[Thread]:
         """Yield sequences, and write each as a line of raw/sequences.csv."""
@@ -200,7 +191,7 @@ class _Drawn:
             ids = [*thread.ancestors.split(" "), *(reply.id for reply in choice.replies)]
             self.ids += [(folder, id) for id in ids]
         if len(self.lines) + len(self.ids) > LINES_AT_ONCE:
-            self._flush()
+            self.flush()
 
     def _count(self, folder: str, index: str, thread: Thread, replies: Sequence[BenchmarkReply]) -> None:
         self._add(f"{folder}/{index}.csv", thread, replies)
@@ -211,14 +202,15 @@ class _Drawn:
         line = format_index_line(thread.ancestors.split(" "), [reply.id for reply in replies], labels)
         self.lines.append((thread.post, thread.last, file, line))
 
-    def _flush(self) -> None:
-        for name, schema, rows in (("lines", _LINES, self.lines), ("ids", _IDS, self.ids)):
+    def flush(self) -> None:
+        """Write what is held."""
+        held = ((self.line_writer, _LINES, self.lines), (self.id_writer, _IDS, self.ids))
+        for writer, schema, rows in held:
             columns = [pa.array([row[at] for row in rows], pa.string()) for at in range(len(schema))]
-            self.writers[name].write_table(pa.table(columns, schema=schema))
+            writer.write_table(pa.table(columns, schema=schema))
             rows.clear()
 
 
-_T = TypeVar("_T")
 Similarity = Callable[[Sequence[str], Sequence[str]], "NDArray[np.float32]"]
 """Returns the cosine similarity of each pair of texts."""
 
@@ -287,7 +279,7 @@ def choose(
 ) -> Iterator[PairChoice]:
     """Yield the benchmark's part of every sequence with a fitting sarcastic reply; count the drops."""
     fitting = _fitting(threads, rules, drops)
-    for some in _chunks(fitting, SEQUENCES_AT_ONCE):
+    while some := list(islice(fitting, SEQUENCES_AT_ONCE)):
         pairs = _pairs(some, rules, seed, similarity, drops)
         for thread, replies, pair in zip(*zip(*some, strict=True), pairs, strict=True):
             yield PairChoice(thread, is_test(thread.post, rules, seed), replies, pair)
@@ -307,12 +299,6 @@ def _fitting(
             yield thread, tuple(kept)
         else:
             drops["no_fitting_sarcasm"] += 1
-
-
-def _chunks(items: Iterable[_T], size: int) -> Iterator[list[_T]]:
-    source = iter(items)
-    while chunk := list(islice(source, size)):
-        yield chunk
 
 
 def _pairs(

@@ -76,7 +76,12 @@ def find_dumps(patterns: Sequence[str]) -> tuple[list[Dump], list[Place]]:
         asked = ", ".join(patterns) or "nothing"
         raise DataError(f"no dumps match {asked}: give RC_ and RS_ files, or their folder")
     ordered = sorted(paths.values(), key=lambda path: (path.name, str(path)))
-    dumps = [Dump(path, _known_kind(path)) for path in ordered]
+    dumps = []
+    for path in ordered:
+        kind = _kind(path)
+        if kind is None:
+            raise DataError(f"{path}: not a dump: its first line is not a comment or submission in JSON")
+        dumps.append(Dump(path, kind))
     if not any(dump.kind == "comments" for dump in dumps):
         raise DataError(f"only submissions in {', '.join(patterns)}: a corpus needs RC_ files of comments")
     return dumps, sorted((path for place, path in skipped.items() if place not in paths), key=str)
@@ -115,13 +120,6 @@ def _matching(path: Place) -> Sequence[Place]:
 
 def _is_hidden(path: Path, root: Path) -> bool:
     return path.name in _OURS or any(part.startswith(".") for part in path.relative_to(root).parts)
-
-
-def _known_kind(path: Place) -> Kind:
-    kind = _kind(path)
-    if kind is None:
-        raise DataError(f"{path}: not a dump: its first line is not a comment or submission in JSON")
-    return kind
 
 
 def _kind(path: Place) -> Kind | None:

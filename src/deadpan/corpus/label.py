@@ -69,11 +69,6 @@ def with_candidates(comments: Frame, state: Frame, scope: Scope) -> Frame:
     return comments.with_columns(candidate=nw.when(fits).then(nw.lit(True)).otherwise(nw.lit(False)))
 
 
-def _candidates(comments: Frame, state: Frame, scope: Scope) -> Frame:
-    clean = comments.filter(nw.col("reason") == "")  # before the join: many comments are not clean
-    return with_candidates(clean, state, scope).filter(nw.col("candidate"))
-
-
 def candidate_parts(
     checkpoints: Checkpoints,
     engine: Engine,
@@ -87,6 +82,11 @@ def candidate_parts(
     Its key holds only the author parts that can matter: those of units that begin no later than it ends.
     """
     state = author_state(engine, authors)
+
+    def choose(comments: Frame) -> Frame:
+        clean = comments.filter(nw.col("reason") == "")  # before the join: many comments are not clean
+        return with_candidates(clean, state, scope).filter(nw.col("candidate")).select(*CANDIDATE_COLUMNS)
+
     parts = []
     for unit in units:
         relevant = [
@@ -94,9 +94,7 @@ def candidate_parts(
             for part, other in zip(authors, units, strict=True)
             if other.first_month <= unit.last_month
         ]
-        frame = rows_of(
-            engine, [unit], lambda rows: _candidates(rows, state, scope).select(*CANDIDATE_COLUMNS)
-        )
+        frame = rows_of(engine, [unit], choose)
         key = {"unit": unit.key, "authors": sorted(relevant), "scope": _relevant_scope(scope, unit)}
         parts.append(checkpoints.step("candidates", key, partial(engine.save, frame)))
         progress("candidates", len(units) + 2 * len(parts), 3 * len(units) + 1)
@@ -182,7 +180,8 @@ def read_census(
     for month, count in duplicates.items():
         cells[month, "duplicate"] += count
     candidates = Counter({int(row["month"]): int(row["count"]) for row in rows("candidates")})
-    under = _by_month(engine, threads / "under")
+    below = engine.scan(parquet_files(threads / "under")).group_by("month").agg(count=nw.len())
+    under = Counter({row["month"]: row["count"] for row in engine.collect(below).to_pylist()})
     for month, count in clean.items():
         cells[month, "author_unaware"] += count - candidates[month]
         cells[month, "under_sarcasm"] += under[month]
@@ -192,8 +191,3 @@ def read_census(
     census.authors = {int(row["month"]): int(row["count"]) for row in people}
     census.marking = {int(row["month"]): int(row["marking"]) for row in people if row["marking"]}
     return census
-
-
-def _by_month(engine: Engine, folder: Path) -> Counter[int]:
-    frame = engine.scan(parquet_files(folder)).group_by("month").agg(count=nw.len())
-    return Counter({row["month"]: row["count"] for row in engine.collect(frame).to_pylist()})

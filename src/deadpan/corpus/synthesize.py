@@ -17,16 +17,13 @@ from itertools import accumulate
 from json.encoder import encode_basestring_ascii as quote
 from pathlib import Path
 from random import Random
-from typing import IO, TYPE_CHECKING, Literal, cast
+from typing import IO, Literal, cast
 
+from deadpan.corpus.built.folder import WrittenFiles
 from deadpan.corpus.settings import month_name, month_number, month_start, next_month
 from deadpan.errors import ConfigError
 from deadpan.progress import Progress, silent
-from deadpan.results import Result
 from deadpan.storage import atomic, write_manifest
-
-if TYPE_CHECKING:
-    from deadpan.page.summary import Summary
 
 Form = Literal["zst", "bz2", "xz", "gz", "plain"]
 PACKERS: dict[str, tuple[str, ...]] = {
@@ -71,21 +68,6 @@ class SyntheticPost:
     comments: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class SyntheticDumps(Result):
-    """Files of synthetic dumps."""
-
-    files: tuple[Path, ...]
-
-    def summary(self) -> Summary:
-        from deadpan.page.summary import Summary
-
-        return Summary(notes=tuple(str(path) for path in self.files))
-
-    def as_dict(self) -> dict[str, object]:
-        return {"files": [str(path) for path in self.files]}
-
-
 def synthesize_dumps(
     out: Path,
     *,
@@ -96,7 +78,7 @@ def synthesize_dumps(
     form: Form = "zst",
     level: int = 3,
     progress: Progress = silent,
-) -> SyntheticDumps:
+) -> WrittenFiles:
     """Write RC_ and RS_ files of some months, with the comments divided evenly among them."""
     if months < 1 or comments < 1:
         raise ConfigError(f"need at least 1 month and 1 comment, got {months} and {comments}")
@@ -119,7 +101,7 @@ def synthesize_dumps(
         month = next_month(month)
     config = {"months": months, "comments": comments, "start": start, "form": form, "level": level}
     write_manifest(out, command="corpus synthesize", config=config, seed=seed, counts={"comments": comments})
-    return SyntheticDumps(tuple(paths))
+    return WrittenFiles(tuple(paths))
 
 
 @contextmanager
@@ -216,7 +198,11 @@ class _Writer:
         elif _knows(author) and random.random() < _habit(author):
             body += _MARKS[int(random.random() * len(_MARKS))]
         line = self._line(id, parent, post, author, body, moment, modern)
-        return self._damaged(line) if chance > 0.9998 else line
+        if chance <= 0.9998:
+            return line
+        return (
+            line[: len(line) // 2] + b"\n" if random.random() < 0.5 else line + line
+        )  # half of it, or twice
 
     def _line(
         self, id: str, parent: str, post: SyntheticPost, author: str, body: str, moment: int, modern: bool
@@ -240,10 +226,6 @@ class _Writer:
             f'"created_utc":"{moment}","controversiality":0,"parent_id":"{parent}"}}\n'
         ).encode()
 
-    def _damaged(self, line: bytes) -> bytes:
-        """Return half of a line, or the line twice."""
-        return line[: len(line) // 2] + b"\n" if self.random.random() < 0.5 else line + line
-
     def _body(self) -> str:
         random = self.random
         length = 1 + min(400, int(random.lognormvariate(2.9, 0.95)))
@@ -264,11 +246,8 @@ class _Writer:
         return f"user_{_base36(int(self.authors * self.random.random() ** 2.5) * 7919 + 36**3)}"
 
     def _score(self) -> int:
-        return (
-            int(self.random.paretovariate(1.1))
-            if self.random.random() < 0.93
-            else -int(self.random.paretovariate(1.3))
-        )
+        random = self.random
+        return int(random.paretovariate(1.1)) if random.random() < 0.93 else -int(random.paretovariate(1.3))
 
 
 _CHANGES: tuple[tuple[float, Callable[[Random, str], str]], ...] = (

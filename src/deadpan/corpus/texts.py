@@ -57,11 +57,20 @@ class RawRows:
         """
 
         def make(folder: Path) -> None:
-            said = self._saved(self._with_text(texts), folder / "said")
-            answered = self._saved(self._with_parent(said, texts), folder / "answered")
-            rows = self._with_title(answered)
+            found = self.engine.scan(parquet_files(texts))
+            said = found.select("id", comment="text").join(self._kept, on="id", how="inner")
+            above = found.select(up="id", above="text")
+            answers = self._saved(said, folder / "said").join(above, on="up", how="left")
+            titles = self.inputs.posts.select(top="id", title="text")
+            rows = self._saved(answers, folder / "answers").join(titles, on="top", how="left").select(
+                "marked", "comment", "author", "subreddit", "score", "ups", "downs", "month", "created_utc",
+                "id",
+                parent_comment=nw.coalesce(nw.col("above"), nw.col("title"), nw.lit("")),
+                parent_id=nw.coalesce(nw.col("up"), nw.col("top"), nw.lit("")),
+                link_id=nw.col("link"),
+            )  # fmt: skip
             self.engine.split(rows, folder, ("created_utc", "id"), self.engine.job_bytes)
-            for name in ("said", "answered"):
+            for name in ("said", "answers"):
                 shutil.rmtree(folder / name)
 
         return self._step("raw", make)
@@ -114,26 +123,6 @@ class RawRows:
     def _comment_ids(self) -> Frame:
         """Return the ids of the comments, not submissions, in the sequences."""
         return self._members.filter(~nw.col("is_post")).select("id")
-
-    def _with_text(self, texts: Path) -> Frame:
-        """Return the kept comments with their texts."""
-        own = self.engine.scan(parquet_files(texts)).select("id", comment="text")
-        return own.join(self._kept, on="id", how="inner")
-
-    def _with_parent(self, comments: Frame, texts: Path) -> Frame:
-        """Add the text of the comment that is answered."""
-        above = self.engine.scan(parquet_files(texts)).select(up="id", above="text")
-        return comments.join(above, on="up", how="left")
-
-    def _with_title(self, comments: Frame) -> Frame:
-        """Return the columns of sarc.csv, with months as numbers."""
-        titles = self.inputs.posts.select(top="id", title="text")
-        return comments.join(titles, on="top", how="left").select(
-            "marked", "comment", "author", "subreddit", "score", "ups", "downs", "month", "created_utc", "id",
-            parent_comment=nw.coalesce(nw.col("above"), nw.col("title"), nw.lit("")),
-            parent_id=nw.coalesce(nw.col("up"), nw.col("top"), nw.lit("")),
-            link_id=nw.col("link"),
-        )  # fmt: skip
 
     def _posted(self) -> Frame:
         """Return the submissions of the sequences; one that no dump has keeps its id and subreddit only."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,21 @@ if TYPE_CHECKING:
     from deadpan.page.summary import Summary
 
 TOTALS = ("lines", "comments", "sarcastic", "sequences")
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFiles(Result):
+    """Files that a command wrote."""
+
+    files: tuple[Path, ...]
+
+    def summary(self) -> Summary:
+        from deadpan.page.summary import Summary
+
+        return Summary(notes=tuple(str(path) for path in self.files))
+
+    def as_dict(self) -> dict[str, object]:
+        return {"files": [str(path) for path in self.files]}
 
 
 class BuiltCorpus(Result):

@@ -90,7 +90,10 @@ def update_corpus(
     every = [*_earlier_dumps(old, given), *given]
     previous = out / ".work" / PREVIOUS
     if not previous.exists():  # else an update was interrupted, and this is the version before it
-        _keep(old.parquet, previous)
+        try:
+            os.link(old.parquet, previous)
+        except OSError:  # not every file system has links
+            shutil.copyfile(old.parquet, previous)
     settings = config_from(config, CorpusSettings)
     changes.setdefault("packed", bool(old.manifest.config.get("bz2")))
     changes.setdefault("allow_truncated", "allow_truncated" in old.manifest.config)
@@ -105,14 +108,6 @@ def update_corpus(
     if failure:
         raise failure
     return release
-
-
-def _keep(path: Path, copy: Path) -> None:
-    """Keep the contents of a file under another name."""
-    try:
-        os.link(path, copy)
-    except OSError:  # not every file system has links
-        shutil.copyfile(path, copy)
 
 
 def _earlier_dumps(corpus: BuiltCorpus, given: Sequence[str]) -> list[str]:
@@ -210,7 +205,7 @@ def write_after(corpus: BuiltCorpus | Path | str, month: str) -> Path:
         chosen[balance] = []
         for side in ("train", "test"):
             for line in corpus.index(f"main/{side}-{balance}.csv"):
-                if all(_is_after(entries[id], month) for id in line.ids):
+                if all(str(entries[id]["date"] or "") >= month for id in line.ids):
                     chosen[balance].append(line)
                 else:
                     tally.drop("older_text", line.last)
@@ -228,7 +223,3 @@ def write_after(corpus: BuiltCorpus | Path | str, month: str) -> Path:
         counts=counts, tally=tally,
     )  # fmt: skip
     return out
-
-
-def _is_after(entry: dict[str, Any], month: str) -> bool:
-    return bool(entry["date"]) and str(entry["date"]) >= month

@@ -445,17 +445,13 @@ def _versions(corpus: BuiltCorpus, report: Verification) -> None:
     if last["hash"] == files_hash(corpus.manifest):
         same = last["comments"] == corpus.manifest.counts["comments"]
         report.check("the last version is this corpus", 1, [] if same else [RELEASES])
-        again = _in_corpus(corpus, withdrawn)
+        query = (
+            f"SELECT id FROM {literal(str(corpus.parquet))} WHERE {any_of('id', withdrawn)} LIMIT {_SHOWN}"
+        )
+        again = [id for (id,) in duckdb.connect().execute(query).fetchall()]
         report.check("comments withdrawn by the last version are not in it", len(withdrawn), again)
     else:
         report.unchecked.append(f"{RELEASES}, whose last version is not this corpus: run corpus update")
-
-
-def _in_corpus(corpus: BuiltCorpus, ids: Sequence[str]) -> list[str]:
-    """Return the first of some ids that the corpus has."""
-    chosen = f"SELECT id FROM {literal(str(corpus.parquet))} WHERE id IN (SELECT unnest(?))"
-    query = f"{chosen} ORDER BY id LIMIT {_SHOWN}"
-    return [id for (id,) in duckdb.connect().execute(query, [list(ids)]).fetchall()] if ids else []
 
 
 def _after(corpus: BuiltCorpus, folder: Path, report: Verification) -> None:

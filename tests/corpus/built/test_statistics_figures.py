@@ -8,16 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from deadpan.corpus.built.figures import (
+from deadpan.corpus.built.statistics import (
     _spread_title,
     _subreddit_title,
     draw_figures,
     length_figure,
     median_interval,
+    open_raw,
+    raw_statistics,
     score_figure,
     subreddit_figure,
 )
-from deadpan.corpus.built.statistics import open_raw, raw_statistics
 from deadpan.errors import ConfigError, DataError
 
 
