@@ -166,7 +166,7 @@ def test_clean_names_what_it_removed_and_rescores(deadpan, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "cure"),
+    ("arguments", "hint"),
     [
         (["audit", "nowhere"], "nowhere"),
         (["audit", "TEXT", "--rescore", "bwo"], "did you mean 'bow'"),
@@ -177,12 +177,12 @@ def test_clean_names_what_it_removed_and_rescores(deadpan, tmp_path):
         (["clean", "starter-en"], "--out"),
     ],
 )
-def test_bad_audits_are_one_line(deadpan, tmp_path, monkeypatch, arguments, cure):
+def test_bad_audits_are_one_line(deadpan, tmp_path, monkeypatch, arguments, hint):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty.csv").write_text("")
     (tmp_path / "few.csv").write_text("text,label\noh sure,1\nit rains,0\n")
     names = {"EMPTY": "empty.csv", "TEXT": "few.csv"}
     ran = deadpan("datasets", *[names.get(word, word) for word in arguments])
     assert ran.status == 2
-    assert cure in ran.err
+    assert hint in ran.err
     assert ran.err.count("\n") == 1

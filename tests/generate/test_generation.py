@@ -1,4 +1,4 @@
-"""generate_dialogues as a notebook calls it: results that show themselves, errors with a cure."""
+"""generate_dialogues as a notebook calls it: results that show themselves, errors with a hint."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ class Reader(ABC):
                 yield replace(example, response=Turn(example.response.speaker, text))
         if not rows and not self.tally.drops and (files := self.files()):
             what = f"{files[0].path} has" if len(files) == 1 else f"the {len(files)} files have"
-            raise DataError(f"{self.title}: nothing to read, {what} no rows; {self.cure}")
+            raise DataError(f"{self.title}: nothing to read, {what} no rows; {self.hint}")
 
     @property
     def selects(self) -> bool:
@@ -186,7 +186,7 @@ class Reader(ABC):
         return self.unique(f"{id}#{self._ids[id]}")
 
     @property
-    def cure(self) -> str:
+    def hint(self) -> str:
         """The advice at the end of an error about a file of another format."""
         return f"is it a complete file of {self.release.title}, published at {self.release.url}?"
 
@@ -206,22 +206,22 @@ class Reader(ABC):
 def find_files(name: str, release: Release, data: Path | None) -> list[CorpusFile]:
     """Find the files of a release: in `data`, in `data`/<folder>, or `data` itself."""
     expected = ", ".join(file.names[0] for file in release.files)
-    cure = f"expected {expected} of {release.title}, published at {release.url}"
+    hint = f"expected {expected} of {release.title}, published at {release.url}"
     if data is None:
         raise DataError(
-            f"{name}: no folder to look in: give data_dir (--data-dir DIR, or DEADPAN_DATA); {cure}"
+            f"{name}: no folder to look in: give data_dir (--data-dir DIR, or DEADPAN_DATA); {hint}"
         )
     if data.is_file():
         matches = [f for f in release.files if data.name in f.names] or [ReleaseFile((data.name,))]
         return [CorpusFile(data, matches[0].split)]
     if not data.is_dir():
-        raise DataError(f"{name}: no folder {data}; {cure}")
+        raise DataError(f"{name}: no folder {data}; {hint}")
     for folder in (data, data / release.folder):
         spots = [(file.within(folder), file.split) for file in release.files]
         hits = [CorpusFile(path, split) for path, split in spots if path]
         if hits:
             return hits
-    raise DataError(f"{name}: nothing to read in {data}; {cure}")
+    raise DataError(f"{name}: nothing to read in {data}; {hint}")
 
 
 def short_hash(*texts: str) -> str:
@@ -265,7 +265,7 @@ class TabularReader(Reader):
         """Raise an error: a file without a single known label is another corpus."""
         first = next((p for p in self.tally.places["unknown_label"] if p.startswith(file.path.name)), "")
         words = ", ".join(self.words)
-        raise DataError(f"{file.path}: no label in it is one of {words} (first {first}); {self.cure}")
+        raise DataError(f"{file.path}: no label in it is one of {words} (first {first}); {self.hint}")
 
     def has_text(self, row: TableRow, column: str = "text") -> bool:
         """Return True if a row has a usable text; otherwise count it as dropped."""
@@ -278,7 +278,7 @@ class TabularReader(Reader):
 
     def csv(self, file: CorpusFile, columns: Columns) -> Iterator[TableRow]:
         """Yield the rows of a CSV of this release."""
-        return csv_rows(file.path, columns, self.tally, self.cure)
+        return csv_rows(file.path, columns, self.tally, self.hint)
 
 
 def row_key(row: TableRow) -> str:

@@ -108,7 +108,7 @@ def score_table(
     reader = TableReader("table", path, reading)
     rows = reader.judge()
     first = next(rows, None)
-    names = list(first[0].fields) if first else header_of(path, reader.cure)
+    names = list(first[0].fields) if first else header_of(path, reader.hint)
     added = _added_names(names, with_reason=reason is not None)
     answers: Counter[str] = Counter()
 

@@ -62,7 +62,7 @@ class TableReader(Reader):
         self._labels: dict[str, bool] = {}
 
     @property
-    def cure(self) -> str:
+    def hint(self) -> str:
         """The columns a table needs."""
         return "give a table with a header, and name its columns: --column text=NAME"
 
@@ -146,10 +146,10 @@ class TableReader(Reader):
         self, path: Path, tally: Tally, exact: bool = False
     ) -> Iterator[tuple[TableRow, dict[str, str]]]:
         """Yield the rows of a file with the columns chosen from its first one."""
-        rows = read_table(path, tally, self.cure, exact=exact)
+        rows = read_table(path, tally, self.hint, exact=exact)
         first = next(rows, None)
         if first is None:
-            if header := header_of(path, self.cure):
+            if header := header_of(path, self.hint):
                 self._chosen(path, TableRow(dict.fromkeys(header), 0, ""))
             return
         chosen = self._chosen(path, first)
@@ -169,7 +169,7 @@ class TableReader(Reader):
                 chosen[field] = column
             elif field == "text" or (asked and not (field == "language" and _LANGUAGE.fullmatch(asked))):
                 has = ", ".join(map(str, row.fields))[:200]
-                raise DataError(f"{path}:1: no column {asked or 'text'!r} (has {has}); {self.cure}")
+                raise DataError(f"{path}:1: no column {asked or 'text'!r} (has {has}); {self.hint}")
         return chosen
 
     def _example(

@@ -134,7 +134,7 @@ def _find_duplicates(
 ) -> None:
     """Mark the later of two near-duplicates. A dialogue that is already dropped does not count as one."""
     places = [place for place, (reason, _) in enumerate(findings) if not reason]
-    copies = find_copies([texts[place] for place in places], list(_example_texts(language)), similarity)
+    copies = find_repeated([texts[place] for place in places], list(_example_texts(language)), similarity)
     for position, (reason, other) in copies.items():
         detail = f"dialogue {places[other] + 1} of the step before" if other >= 0 else ""
         findings[places[position]] = (reason, detail)
@@ -339,7 +339,7 @@ class Moderation:
 DUPLICATE, OF_EXAMPLE, OF_SOURCE = "near_duplicate", "copies_example", "copies_source"
 
 
-def find_copies(
+def find_repeated(
     texts: Sequence[str], examples: Sequence[str], similarity: float
 ) -> dict[int, tuple[str, int]]:
     """Return the texts to drop, by position: the later of two near-duplicates, or a copy of an example.

@@ -22,7 +22,6 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "votes": ("deadpan.cli.detect.studies:votes", "Train on votes; compare intended and perceived."),
     "labelling": ("deadpan.cli.detect.studies:labelling", "Measure how many labels a better order saves."),
     "mirage": ("deadpan.cli.detect.studies:mirage", "Test whether generated text explains a score."),
-    "audit": ("deadpan.cli.datasets:audit", "Audit a corpus: leaks, shortcuts and label noise."),
     "kinds": ("deadpan.cli.detect.studies:kinds", "Classify kinds of sarcasm: irony, satire, ..."),
 }
 

@@ -46,7 +46,7 @@ class FigLangTwitter(TabularReader):
         keys = {"text": ("response",), "context": ("context",)}
         if file.split == "train":
             keys["label"] = ("label",)
-        for row in json_lines(file.path, keys, self.tally, self.cure):
+        for row in json_lines(file.path, keys, self.tally, self.hint):
             context = row.fields["context"]
             if isinstance(context, list) and all(isinstance(text, str) for text in context):
                 yield row
@@ -101,7 +101,7 @@ class KoCoSa(TabularReader):
 
     def rows(self, file: CorpusFile) -> Iterator[TableRow]:
         """Yield one row per dialogue; one without a context or response is counted."""
-        for number, row in enumerate(read_kocosa(file.path, self.cure), 1):
+        for number, row in enumerate(read_kocosa(file.path, self.hint), 1):
             place = f"{file.path.name} row {row.id}"
             if row.context is None or row.response is None:
                 self.tally.drop("bad_row", place, "no Context or no Response")
@@ -153,9 +153,9 @@ class Mustard(TabularReader):
 
     def rows(self, file: CorpusFile) -> Iterator[TableRow]:
         """Yield one row per clip; one without a key, or with a line without speaker, is dropped."""
-        clips = json_document(file.path, self.cure)
+        clips = json_document(file.path, self.hint)
         if not isinstance(clips, dict) or not any(isinstance(clip, dict) for clip in clips.values()):
-            raise DataError(f"{file.path}:1: no clips keyed by their id in it; {self.cure}")
+            raise DataError(f"{file.path}:1: no clips keyed by their id in it; {self.hint}")
         good: dict[str, Mapping[str, Any]] = {}
         for id, clip in clips.items():
             wrong = _unreadable_reason(clip)

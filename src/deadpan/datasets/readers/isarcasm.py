@@ -59,10 +59,10 @@ class ISarcasm(TabularReader):
     def files(self) -> list[CorpusFile]:
         """Return the files of ids if these are asked for, otherwise the files of texts."""
         files = super().files()
-        ids = [file for file in files if "tweet_id" in column_names(file.path, self.cure)]
+        ids = [file for file in files if "tweet_id" in column_names(file.path, self.hint)]
         if self.text_file is not None or self.ids_only:
             if not ids:
-                raise DataError(f"{self.name}: no file of ids in {self.data}; {self.cure}")
+                raise DataError(f"{self.name}: no file of ids in {self.data}; {self.hint}")
             return ids
         texts = [file for file in files if file not in ids]
         if not texts:
@@ -75,7 +75,7 @@ class ISarcasm(TabularReader):
 
     def rows(self, file: CorpusFile) -> Iterator[TableRow]:
         """Yield the rows with their texts."""
-        if "tweet_id" not in column_names(file.path, self.cure):
+        if "tweet_id" not in column_names(file.path, self.hint):
             yield from self.csv(file, _TEXTS)
             return
         texts = self._texts() if self.text_file else {}
@@ -91,8 +91,8 @@ class ISarcasm(TabularReader):
         """Return tweet id -> text, from `text_file`."""
         path = Path(self.text_file or "")
         read = json_lines if path.suffix in (".jsonl", ".ndjson", ".json") else csv_rows
-        cure = "it should have the columns tweet_id and text"
-        return {row_key(row): row.text("text") for row in read(path, _JOINED, self.tally, cure)}
+        hint = "it should have the columns tweet_id and text"
+        return {row_key(row): row.text("text") for row in read(path, _JOINED, self.tally, hint)}
 
     def extras(self, file: CorpusFile, row: TableRow) -> dict[str, Any]:
         """Return the type of sarcasm and, where the file has them, explanation and rephrase."""
@@ -185,7 +185,7 @@ class ISarcasmEvalB(ISarcasmEvalA):
     def rows(self, file: CorpusFile) -> Iterator[TableRow]:
         """Yield the rows of the task; texts that are not sarcastic have no category."""
         columns = _TEXT | {name: (name,) for name in IRONY_CATEGORIES}
-        if "sarcastic" in column_names(file.path, self.cure):
+        if "sarcastic" in column_names(file.path, self.hint):
             for row in self.csv(file, columns | _LABELLED):
                 if read_label(row.fields["label"], BINARY) is False:
                     self.tally.drop("not_in_task", row.place)
@@ -207,7 +207,7 @@ class ISarcasmEvalC(TabularReader):
 
     def rows(self, file: CorpusFile) -> Iterator[TableRow]:
         """Yield rows with `text` (the sarcastic one), `rephrase`, and their order."""
-        if "sarcastic_id" in column_names(file.path, self.cure):
+        if "sarcastic_id" in column_names(file.path, self.hint):
             for row in self.csv(file, _PAIR):
                 second = label_of(row, BINARY, self.tally)
                 if second is not None:
@@ -307,7 +307,7 @@ class ISarcasmEvalVotes(TabularReader):
         """Return the dialect, which only Arabic texts have."""
         if file.path.name.startswith(("english", "arabic")):
             return file.path.name[:2]
-        return "ar" if "dialect" in column_names(file.path, self.cure) else "en"
+        return "ar" if "dialect" in column_names(file.path, self.hint) else "en"
 
 
 def irony_categories(row: TableRow) -> tuple[str, ...]:

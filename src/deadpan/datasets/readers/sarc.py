@@ -356,7 +356,7 @@ class SarcRaw(Reader):
     def examples(self) -> Iterator[Example]:
         """Yield one Example per row."""
         for file in self.files():
-            for row in read_raw_rows(file.path, self.tally, self.cure):
+            for row in read_raw_rows(file.path, self.tally, self.hint):
                 label = label_of(row, BINARY, self.tally)
                 if label is not None:
                     yield self._example(file, row, label)

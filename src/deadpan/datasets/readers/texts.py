@@ -75,7 +75,7 @@ class GhoshVeale(TabularReader):
 
     def rows(self, file: CorpusFile) -> Iterator[TableRow]:
         """Yield one row per tweet; the files have no header."""
-        return tab_rows(file.path, {}, self.tally, self.cure, header=("set", "label", "text"))
+        return tab_rows(file.path, {}, self.tally, self.hint, header=("set", "label", "text"))
 
 
 _KOCASM_FOLDERS = ("data/jiwon",)
@@ -126,7 +126,7 @@ class NewsHeadlines(TabularReader):
     def rows(self, file: CorpusFile) -> Iterator[TableRow]:
         """Yield one row per headline."""
         keys = {"text": ("headline",), "label": ("is_sarcastic",)}
-        return json_lines(file.path, keys, self.tally, self.cure)
+        return json_lines(file.path, keys, self.tally, self.hint)
 
     def extras(self, file: CorpusFile, row: TableRow) -> dict[str, Any]:
         """Return the article as the group: some headlines occur twice."""
@@ -229,14 +229,14 @@ class Riloff(TabularReader):
         """Yield the lines of both files in parallel; a row's place is its line number."""
         labels = file.path.with_name(f"labels_{file.path.name}")
         if not labels.is_file():
-            raise DataError(f"{file.path}: its labels should be beside it in {labels.name}; {self.cure}")
-        pairs = zip_longest(lines(file.path, self.cure), lines(labels, self.cure))
+            raise DataError(f"{file.path}: its labels should be beside it in {labels.name}; {self.hint}")
+        pairs = zip_longest(lines(file.path, self.hint), lines(labels, self.hint))
         for number, (text, label) in enumerate(pairs, 1):
             if text is None or label is None:
                 shorter, longer = (file.path, labels) if text is None else (labels, file.path)
                 raise DataError(
                     f"{longer}:{number}: {shorter.name} ends before this line, so texts and labels do not "
-                    f"belong together; {self.cure}"
+                    f"belong together; {self.hint}"
                 )
             yield TableRow({"text": text[1], "label": label[1]}, number, place(file.path, number))
 
@@ -285,13 +285,13 @@ class SemEval2018A(TabularReader):
 
     def rows(self, file: CorpusFile) -> Iterator[TableRow]:
         """Yield one row per tweet; the order and case of the header differ between copies."""
-        header = next((line for _, line in lines(file.path, self.cure)), "").lower()
+        header = next((line for _, line in lines(file.path, self.hint)), "").lower()
         columns = (
             _SEMEVAL_COLUMNS | {"label": ("label",)}
             if file.split != "test" or "label" in header
             else _SEMEVAL_COLUMNS
         )
-        return tab_rows(file.path, columns, self.tally, self.cure)
+        return tab_rows(file.path, columns, self.tally, self.hint)
 
     def extras(self, file: CorpusFile, row: TableRow) -> dict[str, Any]:
         """Return the number of the tweet in the release."""
