@@ -8,9 +8,9 @@ from deadpan.errors import LONGEST_MESSAGE, LONGEST_WORD, DataError, MissingExtr
 
 
 def test_a_long_quoted_word_is_cut_in_its_middle():
-    told = str(DataError(f"items.jsonl:2: unknown field '{'a' * 3000}z': see `deadpan bench schema`"))
+    told = str(DataError(f"items.jsonl:2: unknown field '{'a' * 3000}z': see `deadpan bench sets --schema`"))
     assert told.startswith("items.jsonl:2: unknown field 'aaa")
-    assert told.endswith("z': see `deadpan bench schema`") and "…" in told
+    assert told.endswith("z': see `deadpan bench sets --schema`") and "…" in told
     assert max(map(len, told.split())) == LONGEST_WORD
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from bench_items import judged, small_set
 from bench_server import FaultServer
-from deadpan.bench import compare_bench, human_baseline, run_bench, score_bench, write_leaderboard
+from deadpan.bench import run_bench, score_bench, score_people, write_leaderboard
 from deadpan.bench.items.check import audit_set
 from deadpan.bench.items.sets import list_sets, open_set
 from deadpan.bench.runs.run import RunState, progress_watch
@@ -26,7 +26,7 @@ def test_a_run_and_its_scores(tmp_path):
     scores = score_bench(tmp_path)
     assert scores.as_dict()["scores"] == result.as_dict()["runs"]
     assert scores.scores[0].avg.value >= scores.scores[1].avg.value
-    assert [len(each.as_dict()["comparisons"]) for each in [compare_bench([tmp_path])]] == [1]
+    assert len(scores.as_dict()["comparisons"]) == 1
 
 
 def test_results_show_themselves(tmp_path):
@@ -35,8 +35,7 @@ def test_results_show_themselves(tmp_path):
     results = [
         run_bench(BASELINES, SET, runs=1, out=tmp_path / "runs"),
         score_bench([tmp_path / "runs"]),
-        compare_bench([tmp_path / "runs"]),
-        human_baseline(tmp_path / "export", SET, tmp_path / "runs" / "human"),
+        score_people(tmp_path / "export", SET, tmp_path / "runs" / "human"),
         write_leaderboard([tmp_path / "runs"], tmp_path / "site", items=SET),
         audit_set(SET),
         list_sets(),

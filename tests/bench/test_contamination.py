@@ -92,8 +92,8 @@ def test_a_canary_without_an_id_is_not_asked_for():
 def test_the_command_says_so_by_its_exit_code(deadpan):
     with served() as server:
         server.acts = [remembers]
-        options = ("--set", "public@0.2.0", "--model", "m", "--base-url", server.url, "--sample", 6, "--json")
-        ran = deadpan("bench", "contaminated", *options)
+        options = ("--set", "public@0.2.0", "--llm", "m", "--base-url", server.url, "--sample", 6, "--json")
+        ran = deadpan("bench", "contamination", *options)
     assert ran.status == 1
     assert ran.json["contaminated"] is True
 

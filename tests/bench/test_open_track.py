@@ -9,7 +9,7 @@ import pytest
 
 from bench_items import FAST, Scripted, job, small_set
 from deadpan.bench import open_track
-from deadpan.bench.open_track import EXPLANATIONS, OpenAnswer, explain, score_open
+from deadpan.bench.open_track import EXPLANATIONS, OpenAnswer, run_open_track, score_open
 from deadpan.bench.runs import run
 from deadpan.bench.runs.answerers import GivenAnswer
 from deadpan.errors import ConfigError, DataError
@@ -54,7 +54,7 @@ def asked(monkeypatch):
 
 
 def explain_all(settings, out, **more):
-    return explain(MODEL, settings, out, judge=JUDGE, **more)
+    return run_open_track(MODEL, settings, out, judge=JUDGE, **more)
 
 
 def answers(out):
@@ -104,14 +104,14 @@ def test_marks_of_other_sentences_are_not_gone_on_with(asked, tmp_path):
 def test_the_judge_spends_what_the_sentences_left(asked, tmp_path):
     asked[MODEL].answer, asked[JUDGE].answer = mark, sentence  # the judge is the dear one
     with pytest.raises(CostLimit):
-        explain(JUDGE, job(SET, runs=1, max_cost=0.001), tmp_path, judge=MODEL)
+        run_open_track(JUDGE, job(SET, runs=1, max_cost=0.001), tmp_path, judge=MODEL)
     assert (len(asked[JUDGE].asked), len(asked[MODEL].asked)) == (6, 0)
-    assert explain(JUDGE, job(SET, runs=1, max_cost=0.05), tmp_path, judge=MODEL).n == 6
+    assert run_open_track(JUDGE, job(SET, runs=1, max_cost=0.05), tmp_path, judge=MODEL).n == 6
 
 
 def test_a_judge_without_a_price_is_refused_before_anything_is_asked(asked, tmp_path):
     with pytest.raises(ConfigError, match="no price is known for openai-api/mine/judge"):
-        explain(MODEL, job(SET, max_cost=1.0), tmp_path, judge="openai-api/mine/judge")
+        run_open_track(MODEL, job(SET, max_cost=1.0), tmp_path, judge="openai-api/mine/judge")
     assert asked[MODEL].asked == []
 
 
@@ -134,5 +134,5 @@ def test_an_unreadable_mark_is_none(asked, tmp_path):
 
 def test_a_baseline_cannot_explain(asked, tmp_path):
     with pytest.raises(ConfigError, match="only chooses letters"):
-        explain("baseline/random", job(SET), tmp_path)
+        run_open_track("baseline/random", job(SET), tmp_path)
     assert list(tmp_path.iterdir()) == []

@@ -17,7 +17,7 @@ SET = small_set(4)
 def test_items_on_which_people_do_not_agree_are_dropped_with_the_reason():
     wrong = {("i0-0", 0), ("i0-0", 1), ("i0-0", 2), ("i1-0", 0)}
     found = {
-        each.item: each for each in item_agreement(SET, judged(SET, wrong=wrong), Tally(), threshold=0.8)
+        each.item: each for each in item_agreement(SET, judged(SET, wrong=wrong), Tally(), min_agreement=0.8)
     }
     assert found["i0-0"].why == "people agree on another option"
     assert found["i1-0"].why == "people do not agree"
@@ -37,8 +37,8 @@ def test_kept_items_are_written(tmp_path):
     result = agreed_items(tmp_path / "export", SET, out=tmp_path / "kept.jsonl")
     assert (len(result.kept), len((tmp_path / "kept.jsonl").read_text().splitlines())) == (7, 7)
     assert "kept 7 of 8 items" in str(result)
-    with pytest.raises(ConfigError, match="threshold"):
-        agreed_items(tmp_path / "export", SET, threshold=2)
+    with pytest.raises(ConfigError, match="min_agreement"):
+        agreed_items(tmp_path / "export", SET, min_agreement=2)
     with pytest.raises(ConfigError, match=r"name it \.jsonl"):  # what it writes must be readable as a set
         agreed_items(tmp_path / "export", SET, out=tmp_path / "kept.csv")
 
@@ -60,9 +60,9 @@ def test_three_people_and_four_of_five_are_enough():
     assert votes([2]).why == "fewer than 3 people"
     assert votes([3, 1]).why == "people do not agree"
     assert votes([1, 4]).why == "people agree on another option" and votes([1, 4]).right == 0.2
-    assert votes([1, 1], threshold=0.5, least=2).kept, "as many for the answer as for another"
-    assert votes([2], least=2).kept
-    assert votes([3], threshold=1).kept
+    assert votes([1, 1], min_agreement=0.5, min_raters=2).kept, "as many for the answer as for another"
+    assert votes([2], min_raters=2).kept
+    assert votes([3], min_agreement=1).kept
 
 
 def test_an_item_that_nobody_answered_has_no_agreement():
@@ -70,10 +70,11 @@ def test_an_item_that_nobody_answered_has_no_agreement():
     assert (found.n, found.agreed, found.right, found.why) == (0, 0.0, 0.0, "fewer than 3 people")
 
 
-@pytest.mark.parametrize("threshold", [0, -0.1, 1.01])
-def test_a_threshold_is_a_share_above_0(threshold):
+@pytest.mark.parametrize("share", [0, -0.1, 1.01])
+def test_the_agreement_asked_for_is_a_share_above_0(tmp_path, share):
+    write_export(tmp_path / "export", judged(SET), [])
     with pytest.raises(ConfigError, match="give a number above 0 and at most 1"):
-        votes([3], threshold=threshold)
+        agreed_items(tmp_path / "export", SET, min_agreement=share)
 
 
 def test_the_defaults_of_a_set_are_those_of_an_item(tmp_path):

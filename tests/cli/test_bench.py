@@ -31,21 +31,21 @@ def fails(ran, *words):
 
 def test_a_whole_round(deadpan, mine, tmp_path):
     runs, site = tmp_path / "runs", tmp_path / "site"
-    assert deadpan("bench", "validate", mine).status == 0
-    ran = deadpan("bench", "run", "--set", mine, "--model", "baseline/random", "--model", "baseline/first",
+    assert deadpan("bench", "check", mine, "--no-audit").status == 0
+    ran = deadpan("bench", "run", "--set", mine, "--llm", "baseline/random", "--llm", "baseline/first",
                   "--runs", 2, "--out", runs)  # fmt: skip
     assert ran.status == 0, ran
     assert "Avg@2" in ran.out
     assert all(each["complete"] for each in deadpan("bench", "score", runs, "--json").json["scores"])
-    assert "not significantly different" in deadpan("bench", "compare", runs).out
-    assert deadpan("bench", "rows", runs, "--out", tmp_path / "rows.parquet", "--json").json["rows"] == 96
+    assert "Holm" in deadpan("bench", "score", runs).out
+    assert deadpan("bench", "export", runs, "--out", tmp_path / "rows.parquet", "--json").json["rows"] == 96
     assert deadpan("bench", "site", runs, "--out", site).status == 0
     assert not (site / "items").exists(), "the items are not at hand"
     assert deadpan("bench", "site", runs, "--set", mine, "--out", site).status == 0
     assert (site / "items" / "i0-0.html").exists()
     fails(deadpan("bench", "site", runs, "--set", "public", "--out", site), "is not what", "give that one")
     assert (site / "items" / "i0-0.html").exists()
-    assert deadpan("bench", "study", mine, "--out", tmp_path / "quiz").status == 0
+    assert deadpan("bench", "people", "study", mine, "--out", tmp_path / "quiz").status == 0
     assert deadpan("bench", "export", mine, "--out", tmp_path / "export").status == 0
 
 
@@ -53,30 +53,33 @@ def test_seal_run_and_open(deadpan, mine, tmp_path, monkeypatch):
     pytest.importorskip("cryptography")
     monkeypatch.setenv("DEADPAN_BENCH_PASSPHRASE", "correct horse")
     sealed = tmp_path / "private.sealed"
-    assert deadpan("bench", "seal", mine, "--out", sealed).status == 0
+    assert deadpan("bench", "private", "seal", mine, "--out", sealed).status == 0
     ran = deadpan(
-        "bench", "run", "--set", sealed, "--model", "baseline/first", "--runs", 1, "--out", tmp_path / "r"
+        "bench", "run", "--set", sealed, "--llm", "baseline/first", "--runs", 1, "--out", tmp_path / "r"
     )
     assert ran.status == 0, ran
-    fails(deadpan("bench", "items", tmp_path / "r"), "never shown")
+    fails(deadpan("bench", "score", tmp_path / "r", "--items"), "never shown")
     fails(deadpan("bench", "export", sealed, "--out", tmp_path / "e"), "only public sets")
-    assert deadpan("bench", "open", sealed, "--out", tmp_path / "o.jsonl").status == 0
+    assert deadpan("bench", "private", "open", sealed, "--out", tmp_path / "o.jsonl").status == 0
     assert (tmp_path / "o.jsonl").read_bytes() == mine.read_bytes()
-    fails(deadpan("bench", "open", sealed, "--out", mine), "already exists")
+    fails(deadpan("bench", "private", "open", sealed, "--out", mine), "already exists")
     monkeypatch.setenv("DEADPAN_BENCH_PASSPHRASE", "wrong horse")
-    fails(deadpan("bench", "open", sealed, "--out", tmp_path / "p.jsonl"), "wrong passphrase")
+    fails(deadpan("bench", "private", "open", sealed, "--out", tmp_path / "p.jsonl"), "wrong passphrase")
     assert not (tmp_path / "p.jsonl").exists()
     monkeypatch.delenv("DEADPAN_BENCH_PASSPHRASE")
-    fails(deadpan("bench", "open", sealed, "--out", tmp_path / "p.jsonl"), "set DEADPAN_BENCH_PASSPHRASE")
+    fails(
+        deadpan("bench", "private", "open", sealed, "--out", tmp_path / "p.jsonl"),
+        "set DEADPAN_BENCH_PASSPHRASE",
+    )
 
 
 def test_bad_submissions_get_one_line(deadpan, mine, tmp_path):
-    run = ("bench", "run", "--set", mine, "--model", "baseline/first", "--runs", 1, "--out", tmp_path)
+    run = ("bench", "run", "--set", mine, "--llm", "baseline/first", "--runs", 1, "--out", tmp_path)
     assert deadpan(*run).status == 0
     sent = tmp_path / "baseline-first"
-    check = ("bench", "check-submission", sent, "--set", mine)
+    check = ("bench", "check", mine, "--submission", sent)
     assert deadpan(*check).status == 0
-    fails(deadpan("bench", "check-submission", sent), "name its set")
+    fails(deadpan("bench", "check", "--submission", sent), "name its set")
     rows = (sent / "rows.jsonl").read_text()
     (sent / "rows.jsonl").write_text(rows.replace('"answer": "A"', '"answer": "B"', 1))
     fails(deadpan(*check), "its key is B, the set's A")
@@ -88,15 +91,15 @@ def test_a_private_set_without_its_key_and_a_rotation(deadpan, mine, tmp_path, m
     pytest.importorskip("cryptography")
     monkeypatch.setenv("DEADPAN_BENCH_PASSPHRASE", "correct horse")
     sealed, public = tmp_path / "private.sealed", tmp_path / "public-0.9.0.jsonl"
-    assert deadpan("bench", "seal", mine, "--out", sealed).status == 0
-    retire = ("bench", "retire", sealed, "--version", "0.9.0", "--out", public)
+    assert deadpan("bench", "private", "seal", mine, "--out", sealed).status == 0
+    retire = ("bench", "private", "retire", sealed, "--version", "0.9.0", "--out", public)
     fails(deadpan(*retire, "--next", sealed, tmp_path / "next.sealed"), "is in both sets")
     monkeypatch.delenv("DEADPAN_BENCH_PASSPHRASE")
-    for words in (("run", "--set", sealed, "--model", "baseline/first"), retire[1:]):
+    for words in (("run", "--set", sealed, "--llm", "baseline/first"), retire[1:]):
         fails(deadpan("bench", *words), "set DEADPAN_BENCH_PASSPHRASE")
     monkeypatch.setenv("DEADPAN_BENCH_PASSPHRASE", "correct horse")
     assert deadpan(*retire, "--json").json["set"] == "public@0.9.0"
-    assert deadpan("bench", "validate", public).status == 0
+    assert deadpan("bench", "check", public, "--no-audit").status == 0
     fails(deadpan(*retire), "already exists")
 
 
@@ -116,16 +119,14 @@ def test_the_board_is_never_empty(deadpan):
 def test_bad_items(deadpan, tmp_path, change, words):
     path = tmp_path / "bad.jsonl"
     path.write_text(json.dumps({**encode(make_item(0)), **change}) + "\n")
-    fails(deadpan("bench", "validate", path), "bad.jsonl:1", *words)
-    fails(
-        deadpan("bench", "run", "--set", path, "--model", "baseline/first", "--out", tmp_path / "r"), *words
-    )
+    fails(deadpan("bench", "check", path), "bad.jsonl:1", *words)
+    fails(deadpan("bench", "run", "--set", path, "--llm", "baseline/first", "--out", tmp_path / "r"), *words)
     assert not (tmp_path / "r").exists()
 
 
 def test_problems_of_a_readable_set_are_listed_and_exit_1(deadpan, tmp_path):
     write_items(tmp_path / "s.jsonl", [make_item(0), make_item(0, 1, utterance="Other.")])
-    ran = deadpan("bench", "validate", tmp_path / "s.jsonl")
+    ran = deadpan("bench", "check", tmp_path / "s.jsonl")
     assert ran.status == 1
     assert "utterances differ" in ran.out
 
@@ -133,7 +134,7 @@ def test_problems_of_a_readable_set_are_listed_and_exit_1(deadpan, tmp_path):
 def test_bad_models_and_options(deadpan, mine, tmp_path, monkeypatch):
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
-    run = ("bench", "run", "--set", mine, "--out", tmp_path / "r", "--model")
+    run = ("bench", "run", "--set", mine, "--out", tmp_path / "r", "--llm")
     fails(deadpan(*run, "nosuch/model"), "nosuch", "its provider is not known")
     fails(deadpan(*run, "openai/gpt-5"), "set OPENAI_API_KEY")
     fails(deadpan(*run, "baseline/rand"), "baseline/random")
@@ -156,14 +157,14 @@ def test_a_log_of_another_set_version(deadpan, mine, tmp_path):
     write_items(other, small_set(5).items)
     for path, out in ((mine, "a"), (other, "b")):
         deadpan(
-            "bench", "run", "--set", path, "--model", "baseline/first", "--runs", 1, "--out", tmp_path / out
+            "bench", "run", "--set", path, "--llm", "baseline/first", "--runs", 1, "--out", tmp_path / out
         )
-    fails(deadpan("bench", "compare", tmp_path / "a", tmp_path / "b"), "one set version")
+    fails(deadpan("bench", "score", tmp_path / "a", tmp_path / "b"), "one set version")
     fails(
         deadpan("bench", "site", tmp_path / "a", tmp_path / "b", "--out", tmp_path / "s"), "one set version"
     )
     ran = deadpan(
-        "bench", "run", "--set", other, "--model", "baseline/first", "--runs", 1, "--out", tmp_path / "a"
+        "bench", "run", "--set", other, "--llm", "baseline/first", "--runs", 1, "--out", tmp_path / "a"
     )
     fails(ran, "another set")
 
@@ -174,7 +175,7 @@ def test_a_server_that_is_not_there_leaves_an_incomplete_run_and_says_why(deadpa
     with socket.socket() as taken:  # bound, but nobody listens
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
-        ran = deadpan("bench", "run", "--set", mine, "--model", "m", "--base-url", url, "--runs", 1,
+        ran = deadpan("bench", "run", "--set", mine, "--llm", "m", "--base-url", url, "--runs", 1,
                       "--limit", 2, "--retries", 0, "--out", tmp_path / "r")  # fmt: skip
     fails(ran, f"nothing listens at {url}")
     fails(deadpan("bench", "site", tmp_path / "r", "--out", tmp_path / "s"), "incomplete")
@@ -183,13 +184,13 @@ def test_a_server_that_is_not_there_leaves_an_incomplete_run_and_says_why(deadpa
 
 def test_scores_fit_80_columns_and_name_every_model(deadpan, mine, tmp_path):
     names = ("baseline/random", "baseline/first", "baseline/longest")
-    models = [word for name in names for word in ("--model", name)]
+    models = [word for name in names for word in ("--llm", name)]
     ran = deadpan("bench", "run", "--set", mine, *models, "--runs", 2, "--out", tmp_path / "runs")
     for shown in (ran.out, deadpan("bench", "score", tmp_path / "runs").out):
         assert max(map(len, shown.splitlines())) <= 80
         for name in names:
             assert sum(line.startswith(name) for line in shown.splitlines()) >= 3, shown
-    compared = deadpan("bench", "compare", tmp_path / "runs").out
+    compared = deadpan("bench", "score", tmp_path / "runs").out
     assert "baseline/first - baseline/longest" in compared
     assert max(map(len, compared.splitlines())) <= 80
 
@@ -197,7 +198,7 @@ def test_scores_fit_80_columns_and_name_every_model(deadpan, mine, tmp_path):
 def test_one_model_run_twice_is_told_apart_by_folder(deadpan, mine, tmp_path):
     for out in ("a", "b"):
         deadpan(
-            "bench", "run", "--set", mine, "--model", "baseline/first", "--runs", 1, "--out", tmp_path / out
+            "bench", "run", "--set", mine, "--llm", "baseline/first", "--runs", 1, "--out", tmp_path / out
         )
     shown = deadpan("bench", "score", tmp_path / "a", tmp_path / "b").out.replace("\n", "")
     assert "a/baseline-first" in shown
@@ -222,7 +223,7 @@ def test_the_table_to_watch_fits_a_terminal(width):
 def test_two_runs_in_one_folder_do_not_ask_twice(deadpan, mine, tmp_path):
     with lock_folder(tmp_path / "r" / "baseline-first"):
         ran = deadpan(
-            "bench", "run", "--set", mine, "--model", "baseline/first", "--runs", 1, "--out", tmp_path / "r"
+            "bench", "run", "--set", mine, "--llm", "baseline/first", "--runs", 1, "--out", tmp_path / "r"
         )
     fails(ran, "another run is using this folder")
     assert not list((tmp_path / "r").rglob("*.jsonl"))
@@ -244,8 +245,8 @@ def replies(path, n=40):
 
 
 def test_organic_finds_who_knows_and_who_guesses(deadpan, tmp_path):
-    ran = deadpan("bench", "organic", replies(tmp_path / "p.jsonl"), "--model", "baseline/longest",
-                  "--model", "baseline/random", "--out", tmp_path / "runs", "--json")  # fmt: skip
+    ran = deadpan("bench", "organic", replies(tmp_path / "p.jsonl"), "--llm", "baseline/longest",
+                  "--llm", "baseline/random", "--out", tmp_path / "runs", "--json")  # fmt: skip
     scores = {one["model"]: one for one in ran.json["runs"]}
     assert scores["baseline/longest"]["avg"]["low"] > 0.9
     assert scores["baseline/random"]["avg"]["low"] < 0.5 < scores["baseline/random"]["avg"]["high"]

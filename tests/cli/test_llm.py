@@ -25,7 +25,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Script]:
 
 
 def ask(server: Script, *words: str) -> Result:
-    command = ["ask", "Hm?", "--model", "gpt-4o-mini", "--base-url", server.url, *words]
+    command = ["ask", "Hm?", "--llm", "gpt-4o-mini", "--base-url", server.url, *words]
     return CliRunner().invoke(llm, command)
 
 
@@ -39,7 +39,7 @@ def test_a_question_and_how_it_was_answered(server: Script) -> None:
 
 def test_sampling_is_sent_as_given_and_none_is_not_sent(server: Script) -> None:
     words = ["--temperature", "none", "--top-p", "0.9", "--max-tokens", "none", "--reasoning-effort", "low"]
-    ask(server, *words, "--model-arg", "top_k=20", "--model-arg", "tier=fast", "--seed", "3")
+    ask(server, *words, "--llm-arg", "top_k=20", "--llm-arg", "tier=fast", "--seed", "3")
     sent = {name: value for name, value in server.requests[0].items() if name not in ("model", "messages")}
     seed = request_seed(3, server.requests[0]["messages"], replicate=0)
     assert sent == {"top_p": 0.9, "reasoning_effort": "low", "top_k": 20, "tier": "fast", "seed": seed}
@@ -56,7 +56,7 @@ def test_an_answer_may_be_held_to_choices(server: Script) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"), [(["--temperature", "hot"], "neither a number"), (["--model-arg", "x"], "KEY=VALUE")]
+    ("words", "said"), [(["--temperature", "hot"], "neither a number"), (["--llm-arg", "x"], "KEY=VALUE")]
 )
 def test_a_bad_option_is_said(server: Script, words: list[str], said: str) -> None:
     result = ask(server, *words)

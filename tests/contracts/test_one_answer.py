@@ -76,7 +76,7 @@ def test_every_command_gives_the_same_answer(deadpan, tmp_path, group_size):
         run = make_run(asked, name)
         begin(tmp_path / "runs" / name, run.plan)
         assert finish(tmp_path / "runs" / name, run.plan, run.rows)
-    (benched,) = deadpan("bench", "compare", tmp_path / "runs", "--json").json["comparisons"]
+    (benched,) = deadpan("bench", "score", tmp_path / "runs", "--json").json["comparisons"]
     (as_log,) = deadpan("compare", tmp_path / "runs", "--json").json["comparisons"]
 
     wanted = {key: trained[key] for key in SEEN}

@@ -11,7 +11,6 @@ from typing import Any
 from deadpan.arguments import check_names, check_path, check_progress
 from deadpan.bench.items.prompts import REASONED, ZERO_SHOT
 from deadpan.bench.items.sets import DEFAULT_SET, AskPassphrase, ItemSet, open_set
-from deadpan.bench.open_track import OpenScores, explain
 from deadpan.bench.runs.answerers import Answerer
 from deadpan.bench.runs.folder import BenchRun, read_run
 from deadpan.bench.runs.run import Watch, progress_watch, run_models
@@ -144,25 +143,6 @@ def run_bench(
     seen = watch or progress_watch(check_progress(progress))
     finished = run_models(names, settings, folder, watch=seen, answerers=answerers)
     return _result(folder, settings, [read_run(folder) for folder, _ in finished])
-
-
-def run_open_track(
-    model: str | None,
-    settings: RunSettings,
-    *,
-    judge: str = "",
-    people: Path | None = None,
-    out: str | Path = "open",
-    progress: Progress = silent,
-    watch: Watch | None = None,
-) -> OpenScores:
-    """Ask a model to explain every item in one sentence; mark by similarity, a judge model and people.
-
-    Without `model` the embedded model is asked; `people` is a CSV with the columns item, run and right.
-    """
-    model = default_model() if model is None else model
-    seen = watch or progress_watch(progress)
-    return explain(model, settings, Path(out), judge=judge, people=people, watch=seen)
 
 
 def run_settings(

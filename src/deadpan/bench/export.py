@@ -10,7 +10,7 @@ from typing import Any, get_type_hints
 
 from deadpan.bench.items.item import CATEGORIES, LETTERS, item_schema, write_items
 from deadpan.bench.items.prompts import ZERO_SHOT, render_prompt
-from deadpan.bench.items.sets import AskPassphrase, ItemSet, open_set
+from deadpan.bench.items.sets import DEFAULT_SET, AskPassphrase, ItemSet, open_set
 from deadpan.bench.runs.folder import AnswerRow, find_runs
 from deadpan.cards import DataFacts, FileFacts, HubConfig, croissant, dataset_card, markdown_table
 from deadpan.errors import ConfigError, DataError
@@ -22,6 +22,19 @@ from deadpan.storage import digest, write_json, write_manifest, write_records, w
 
 HARNESS, HUGGING_FACE = "lm-eval", "hf"
 LANGUAGES = {"en": "English", "ko": "Korean"}
+
+
+def export_bench(
+    sources: Sequence[str | Path], out: Path, *, ask: AskPassphrase | None = None
+) -> RowExport | SetExport:
+    """Export the rows of runs to a .parquet, .csv or .jsonl file, or a public set to a folder of datasets."""
+    if Path(out).suffix in EXPORTS:
+        return export_rows([Path(source) for source in sources], out)
+    if len(sources) > 1 or any(Path(source).is_dir() for source in sources):
+        raise ConfigError(
+            f"{out}: rows of runs are exported to a file: end its name with {', '.join(EXPORTS)}"
+        )
+    return export_set(sources[0] if sources else DEFAULT_SET, out, ask=ask)
 
 
 @dataclass(frozen=True, slots=True)

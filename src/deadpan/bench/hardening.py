@@ -281,7 +281,7 @@ def judge_drafts(
         pairs[item.pair_id].append(item.id)
     for problem in problems:
         for id in pairs.get(problem.item, [problem.item]) if problem.item else []:
-            reasons[id].append(("revise", f"{problem.what}: {problem.cure}"))
+            reasons[id].append(("revise", f"{problem.what}: {problem.hint}"))
     for giveaway in giveaways:
         reasons[giveaway.item].append(("revise", f"audit: {giveaway.what}"))
     _by_panel(items, panel, reasons)

@@ -13,18 +13,21 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 
+from deadpan.arguments import check_names
 from deadpan.bench.items.item import family
 from deadpan.bench.items.probes import option_similarity
 from deadpan.bench.items.prompts import EXPLAIN, RUBRIC, TEMPLATES
 from deadpan.bench.items.sets import ItemSet
 from deadpan.bench.runs.folder import JOURNAL, make_folder, read_run, slug
 from deadpan.bench.runs.journal import read_calls
-from deadpan.bench.runs.run import Watch, check_price, run_models
+from deadpan.bench.runs.run import Watch, check_price, progress_watch, run_models
 from deadpan.bench.runs.settings import BASELINE_PREFIX, PosedItem, RunSettings
 from deadpan.bench.scores.score import mean_interval
 from deadpan.errors import ConfigError, DataError
+from deadpan.llm import default_model
 from deadpan.page.summary import Summary
 from deadpan.page.table import Cell, Table
+from deadpan.progress import Progress, silent
 from deadpan.ratings import cohen_kappa, ratings_from_matrix, raw_agreement
 from deadpan.records import Item
 from deadpan.results import Result
@@ -35,19 +38,25 @@ from deadpan.validation import encode
 EXPLANATIONS = "explanations.jsonl"
 
 
-def explain(
-    model: str,
+def run_open_track(
+    models: str | Sequence[str] | None,
     settings: RunSettings,
-    out: Path,
+    out: str | Path = "open",
     *,
     judge: str = "",
     people: Path | None = None,
-    watch: Watch = lambda states: None,
+    progress: Progress = silent,
+    watch: Watch | None = None,
 ) -> OpenScores:
-    """Ask a model for explanations; mark them by similarity, and by a judge and people if given.
+    """Ask a model to explain every item in one sentence; mark by similarity, a judge model and people.
 
-    `people` is a CSV with the columns item, run and right.
+    Without a model the embedded one is asked; `people` is a CSV with the columns item, run and right. A run
+    that was killed resumes.
     """
+    names = [models] if isinstance(models, str) else check_names(models or [default_model()], "models")
+    if len(names) > 1:
+        raise ConfigError("one model explains at a time: give each a command of its own")
+    model, out, watch = names[0], Path(out), watch or progress_watch(progress)
     marks_of_people = read_people(people) if people else {}
     for name in filter(None, (model, judge)):
         if name.startswith(BASELINE_PREFIX):
@@ -81,7 +90,7 @@ def _write_marked(
     config |= {"set": settings.set.label, "set_hash": settings.set.hash}
     by_people = sum(each.people is not None for each in marked)
     counts = {"explanations": len(marked), "marked by people": by_people}
-    write_manifest(folder, command="bench explain", config=config, seed=settings.sampling.seed, counts=counts)
+    write_manifest(folder, command="bench run", config=config, seed=settings.sampling.seed, counts=counts)
     return folder / EXPLANATIONS
 
 

@@ -13,8 +13,9 @@ import numpy as np
 
 from deadpan.bench.items.item import LETTERS, check_items_name, family, write_items
 from deadpan.bench.items.sets import AskPassphrase, ItemSet, open_set
-from deadpan.bench.runs.folder import AnswerRow, RunPlan, begin, finish, make_folder
-from deadpan.bench.scores.score import item_answers
+from deadpan.bench.runs.folder import AnswerRow, RunPlan, begin, finish, make_folder, read_run
+from deadpan.bench.scores.report import score_tables, set_note
+from deadpan.bench.scores.score import RunScores, item_answers, score_run
 from deadpan.drops import Tally
 from deadpan.errors import ConfigError, DataError
 from deadpan.formats.export import read_export
@@ -94,9 +95,87 @@ def write_quiz(
         for item in items.items
     ]
     make_folder(out, items.visibility)
-    count = write_study(out, study, asked, command="bench study")
+    count = write_study(out, study, asked, command="bench people study")
     return QuizStudy(out, items.label, count, raters)
 
+
+# ---------------------------------------------------------------- scores
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleScores(Result):
+    """People's answers as a run, its scores, and the agreement of people on every item."""
+
+    out: Path
+    scores: RunScores = field(repr=False)
+    unanswered: int
+    tally: Tally = field(repr=False)
+    facts: PeopleFacts = field(repr=False)
+    agreement: SetAgreement = field(repr=False)
+
+    @property
+    def complete(self) -> bool:
+        return not self.unanswered
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the scores, the answers that were excluded, and every item with its agreement."""
+        found = {"people": encode(self.facts), "agreement": self.agreement.as_dict()}
+        return {**self.scores.as_dict(), **self.tally.as_dict(), **found}
+
+    def summary(self) -> Summary:
+        """Return the scores of people, the items on which they disagree, and those that nobody answered."""
+        notes = [*self.tally.notes(), set_note(self.scores)]
+        notes.append(
+            f"over people and items: {self.facts.over_people}; on average {self.facts.agreed:.2f} of the "
+            "answers to an item are its most frequent one, the highest score that anyone can reach."
+        )
+        if self.facts.flagged:
+            shown = ", ".join(self.facts.flagged[:5]) + (", ..." if len(self.facts.flagged) > 5 else "")
+            notes.append(f"{len(self.facts.flagged)} items below 70 % agreement with their key: {shown}")
+        if self.unanswered:
+            notes.append(f"{self.unanswered} items have no answer: the row stays off the leaderboard.")
+        agreed = self.agreement.summary()
+        tables = (*score_tables((self.scores.model,), (self.scores,)), *agreed.tables)
+        return Summary(tables, (*notes, agreed.notes[-1]))
+
+
+def score_people(
+    answers: Path,
+    items: str | Path | ItemSet,
+    out: Path,
+    *,
+    keep: Path | None = None,
+    min_agreement: float = 0.8,
+    min_raters: int = 3,
+    seed: int = 0,
+    ask: AskPassphrase | None = None,
+) -> PeopleScores:
+    """Turn people's answers (a studio export or a CSV) into a run for the leaderboard, and judge the items.
+
+    An item is kept if at least `min_raters` people answered it and a share of `min_agreement` chose its
+    answer; `keep` is a .jsonl file that gets these items.
+    """
+    opened, tally, out = open_set(items, ask), Tally(), Path(out)
+    judgments = read_answers(answers, opened)
+    _check_kept(keep, min_agreement)
+    write_human_run(out, opened, judgments, tally)
+    run = read_run(out)
+    scores, facts = score_run(run, seed), people_facts(run.rows, seed)
+    agreement = agreed_items(answers, opened, min_agreement=min_agreement, min_raters=min_raters, out=keep)
+    return PeopleScores(out, scores, len(opened.items) - scores.n, tally, facts, agreement)
+
+
+def _check_kept(out: Path | None, min_agreement: float) -> None:
+    """Raise what would stop the items that people agree on from being written."""
+    if not 0 < min_agreement <= 1:
+        raise ConfigError(f"min_agreement is {min_agreement:g}: give a number above 0 and at most 1")
+    if out is not None:
+        check_items_name(out)
+        if out.exists():
+            raise DataError(f"{out}: already exists: choose another file")
+
+
+# ---------------------------------------------------------------- answers
 
 HUMAN = "human"
 QUESTION = "answer"
@@ -346,22 +425,18 @@ def agreed_items(
     answers: Path,
     items: str | Path | ItemSet,
     *,
-    threshold: float = 0.8,
-    least: int = 3,
+    min_agreement: float = 0.8,
+    min_raters: int = 3,
     out: Path | None = None,
     ask: AskPassphrase | None = None,
 ) -> SetAgreement:
     """Keep the items on which people agree with the key; write them to `out` if given.
 
-    An item is kept if at least `least` people answered it and a share of `threshold` chose its answer. An
-    item that lost the other half of its pair stays, as a single item.
+    An item that lost the other half of its pair stays, as a single item.
     """
-    if out is not None:
-        check_items_name(out)
-        if out.exists():
-            raise DataError(f"{out}: already exists: choose another --out")
+    _check_kept(out, min_agreement)
     opened, tally = open_set(items, ask), Tally()
-    agreement = item_agreement(opened, read_answers(answers, opened), tally, threshold, least)
+    agreement = item_agreement(opened, read_answers(answers, opened), tally, min_agreement, min_raters)
     kept = kept_items(opened, agreement)
     if out is not None:
         write_items(out, kept)
@@ -369,11 +444,13 @@ def agreed_items(
 
 
 def item_agreement(
-    items: ItemSet, judgments: Sequence[Judgment], tally: Tally, threshold: float = 0.8, least: int = 3
+    items: ItemSet,
+    judgments: Sequence[Judgment],
+    tally: Tally,
+    min_agreement: float = 0.8,
+    min_raters: int = 3,
 ) -> list[ItemAgreement]:
     """Return the agreement per item. If most people chose another option, key or wording is wrong."""
-    if not 0 < threshold <= 1:
-        raise ConfigError(f"threshold is {threshold:g}: give a number above 0 and at most 1")
     answers = latest_answers(items, judgments, tally)
     agreement = []
     for item in items.items:
@@ -381,7 +458,7 @@ def item_agreement(
         n = votes.total()
         agreed = max(votes.values()) / n if n else 0.0
         right = votes[item.answer] / n if n else 0.0
-        why = _why_not(n, least, agreed, right, threshold)
+        why = _why_not(n, min_raters, agreed, right, min_agreement)
         agreement.append(ItemAgreement(item.id, n, agreed, right, not why, why))
     return agreement
 
@@ -394,10 +471,10 @@ def kept_items(items: ItemSet, agreement: Sequence[ItemAgreement]) -> list[Item]
     return [item if sizes[item.pair_id] > 1 else replace(item, pair_id="") for item in kept]
 
 
-def _why_not(n: int, least: int, agreed: float, right: float, threshold: float) -> str:
-    if n < least:
-        return f"fewer than {least} people"
-    if agreed < threshold:
+def _why_not(n: int, min_raters: int, agreed: float, right: float, min_agreement: float) -> str:
+    if n < min_raters:
+        return f"fewer than {min_raters} people"
+    if agreed < min_agreement:
         return "people do not agree"
     if right < agreed:
         return "people agree on another option"

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 SET = "public@0.3.0"
 set_argument = click.argument("items", metavar="SET", default=SET)
 set_option = click.option("--set", "items", default=SET, show_default=True, help="The set of items.")
-answers_argument = click.argument("answers", type=PATH, metavar="ANSWERS")
 runs_argument = click.argument("folders", nargs=-1, type=PATH, metavar="[RUNS...]")
 
 
@@ -54,54 +53,49 @@ def bench() -> None:
 
 
 @bench.command("sets")
+@click.option("--schema", is_flag=True, help="Print the JSON Schema of an item instead.")
 @json_option
-def sets_(as_json: bool) -> None:
+def sets_(schema: bool, as_json: bool) -> None:
     """List the sets that come with the package."""
+    from deadpan.bench.items.item import item_schema
     from deadpan.bench.items.sets import list_sets
 
-    show(list_sets(), as_json)
+    if schema:
+        click.echo(json.dumps(item_schema(), indent=1))
+    else:
+        show(list_sets(), as_json)
 
 
 @bench.command()
-@click.option("--json", is_flag=True, expose_value=False, help="No effect: a schema is always JSON.")
-def schema() -> None:
-    """Print the JSON Schema of an item."""
-    from deadpan.bench.items.item import item_schema
-
-    click.echo(json.dumps(item_schema(), indent=1))
-
-
-@bench.command()
-@set_argument
-@json_option
-def validate(items: str, as_json: bool) -> int:
-    """Check a SET: ids, checklists, balanced answers, pairs, duplicates. Exit 1 if anything is wrong."""
-    from deadpan.bench.items.check import validate_set
-
-    result = validate_set(items, ask=ask_passphrase)
-    return show(result, as_json, failed=not result.passed)
-
-
-@bench.command()
-@set_argument
+@click.argument("items", metavar="[SET]", required=False)
+@click.option("--audit/--no-audit", default=True, help="Whether to test what can be guessed.")
+@click.option("--submission", type=PATH, help="Check this run folder instead; SET is the set that was asked.")
 @click.option("--out", type=PATH, help="Write audit.svg and audit.png into this folder.")
 @seed_option
 @json_option
-def audit(items: str, out: Path | None, seed: int, as_json: bool) -> int:
-    """Test whether the answers of a SET can be guessed without reading it. Exit 1 if they can.
+def check(
+    items: str | None, audit: bool, submission: Path | None, out: Path | None, seed: int, as_json: bool
+) -> int:
+    """Check a SET: items, pairs and balance, and whether answers can be guessed. Exit 1 if anything is wrong.
 
     Classifiers that see only the options, or only the options and the remark, are cross-validated with whole
     families held out; simple rules look at length, words, cues and positions.
-    """
-    from deadpan.bench.items.check import audit_set
 
-    result = audit_set(items, seed=seed, plot=out, ask=ask_passphrase)
+    With --submission, a run folder sent in for the leaderboard is checked row by row against its set.
+    """
+    if submission is not None:
+        from deadpan.bench.runs.submission import check_submission
+
+        return show(check_submission(submission, items, ask=ask_passphrase), as_json)
+    from deadpan.bench.items.check import check_set
+
+    result = check_set(items or SET, audit=audit, seed=seed, plot=out, ask=ask_passphrase)
     return show(result, as_json, failed=not result.passed)
 
 
 @bench.command()
 @click.argument("drafts", metavar="DRAFTS")
-@click.option("--model", "models", multiple=True, help="A model to ask first; repeat for several.")
+@click.option("--llm", "models", multiple=True, help="A model to ask first; repeat for several.")
 @click.option("--run", "folders", multiple=True, type=PATH, help="A run of the drafts; repeat for several.")
 @click.option("--answers", type=PATH, help="People's answers: a studio export or a CSV.")
 @out_option
@@ -110,7 +104,7 @@ def audit(items: str, out: Path | None, seed: int, as_json: bool) -> int:
 def harden(drafts: str, as_json: bool, **options: Any) -> int:
     """Judge DRAFTS by checks, a panel of runs and people: kept, revise, dropped. Exit 1 if not releasable.
 
-    Without --model and --run, the panel is the recorded runs of a set that comes with the package.
+    Without --llm and --run, the panel is the recorded runs of a set that comes with the package.
     """
     from deadpan.bench.hardening import harden_set
 
@@ -119,7 +113,12 @@ def harden(drafts: str, as_json: bool, **options: Any) -> int:
     return show(result, as_json, failed=result.obstacles)
 
 
-@bench.command()
+@bench.group()
+def private() -> None:
+    """Keep a set secret: seal, open and retire it."""
+
+
+@private.command()
 @set_argument
 @out_option
 @click.option("--kind", type=click.Choice(["private", "reserve"]), default="private", show_default=True,
@@ -133,7 +132,7 @@ def seal(items: str, out: Path, kind: Any, as_json: bool) -> None:
     show(seal_set(items, out, visibility=kind, ask=ask_passphrase, ask_new=new), as_json)
 
 
-@bench.command("open")
+@private.command("open")
 @click.argument("sealed", type=PATH)
 @out_option
 @json_option
@@ -144,7 +143,7 @@ def open_(sealed: Path, out: Path, as_json: bool) -> None:
     show(open_sealed(sealed, out, ask=ask_passphrase), as_json)
 
 
-@bench.command()
+@private.command()
 @click.argument("sealed", type=PATH)
 @click.option("--version", required=True, help="The public version, such as 0.4.0.")
 @click.option("--next", "following", nargs=2, type=PATH, help="A sealed reserve, and the file to seal it to.")
@@ -155,17 +154,6 @@ def retire(sealed: Path, as_json: bool, **options: Any) -> None:
     from deadpan.bench.items.sets import retire_set
 
     show(retire_set(sealed, ask=ask_passphrase, **options), as_json)
-
-
-@bench.command()
-@set_argument
-@out_option
-@json_option
-def export(items: str, out: Path, as_json: bool) -> None:
-    """Write a public SET as a task for lm-evaluation-harness and as a Hugging Face dataset."""
-    from deadpan.bench.export import export_set
-
-    show(export_set(items, out, ask=ask_passphrase), as_json)
 
 
 run_options = joined(
@@ -195,52 +183,49 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
 
 
 @bench.command()
-@click.option("--model", "models", multiple=True, help="Repeat for several. [default: the embedded model]")
+@click.option("--llm", "models", multiple=True, help="Repeat for several. [default: the embedded model]")
 @run_options
 @click.option("--constrain/--no-constrain", default=None, help="Force a letter. [default: embedded models]")
 @click.option("--reasoned", is_flag=True, help="Ask for a short explanation before the letter.")
 @click.option("--shuffle-options", is_flag=True, help="Show options in a new order in every run.")
+@click.option("--explain", is_flag=True, help="The open track: ask for a sentence instead of a letter.")
+@click.option("--judge", default="", help="Open track: a model that marks sentences with the rubric.")
+@click.option("--people", type=PATH, help="Open track: people's marks, a CSV with item, run, right.")
 @click.option("--out", default="runs", show_default=True, type=PATH, help="Where to write.")
 @json_option
-def run(models: tuple[str, ...], out: Path, as_json: bool, **options: Any) -> int:
+def run(
+    models: tuple[str, ...], explain: bool, judge: str, people: Any, out: Path, as_json: bool, **options: Any
+) -> int:
     """Ask models every item of a set. Run the same command again to resume a killed run.
 
     Models are named by provider (openai/..., anthropic/..., openai-api/SERVICE/...), or embedded/...;
     the baselines (baseline/random, first, longest, similar) cost nothing. Exit 1 if a run is incomplete.
-    """
-    from deadpan.bench.api import run_bench
 
+    With --explain, one model explains each item in a sentence, marked by vectors, a judge and people.
+    """
+    from deadpan.bench.api import run_bench, run_settings
+    from deadpan.bench.open_track import run_open_track
+
+    if (judge or people) and not explain:
+        raise ConfigError("--judge and --people mark explanations: add --explain")
     with live() as watch:
+        if explain:
+            settings = run_settings(**_given(options))
+            opened = run_open_track(models, settings, out, judge=judge, people=people, watch=watch)
+            return show(opened, as_json)
         result = run_bench(models or None, out=out, watch=watch, **_given(options))
     return show(result, as_json, failed=result.incomplete)
 
 
 @bench.command()
-@click.option("--model", help="A model that generates text. [default: the embedded model]")
-@click.option("--judge", default="", help="A model that marks explanations with the published rubric.")
-@click.option("--people", type=PATH, help="People's marks: a CSV with item, run, right.")
-@run_options
-@click.option("--out", default="open", show_default=True, type=PATH, help="Where to write.")
-@json_option
-def explain(model: str | None, judge: str, people: Any, out: Path, as_json: bool, **options: Any) -> None:
-    """Run the open track: a model explains each item in a sentence, marked by vectors, a judge and people."""
-    from deadpan.bench.api import run_open_track, run_settings
-
-    settings = run_settings(**_given(options))
-    with live() as watch:
-        result = run_open_track(model, settings, judge=judge, people=people, out=out, watch=watch)
-    show(result, as_json)
-
-
-@bench.command()
-@click.option("--model", help="A model that generates text. [default: the embedded model]")
+@click.option("--llm", "model", help="A model that writes. [default: the embedded model]")
 @set_option
 @click.option("--sample", default=40, show_default=True, help="Items to ask about.")
 @base_url_option
 @max_cost_option
 @seed_option
 @json_option
-def contaminated(model: str | None, items: str, as_json: bool, **options: Any) -> int:
+def contamination(model: str | None, items: str, as_json: bool, **options: Any) -> int:
     """Test whether a model remembers a set: its canaries, texts and option orders. Exit 1 if it does."""
     from deadpan.bench.contamination import check_contamination
 
@@ -250,7 +235,7 @@ def contaminated(model: str | None, items: str, as_json: bool, **options: Any) -
 
 @bench.command()
 @source_argument
-@click.option("--model", "models", multiple=True, help="A model. [default: the embedded model]")
+@click.option("--llm", "models", multiple=True, help="A model. [default: the embedded model]")
 @click.option("--detector", "folders", multiple=True, type=PATH, help="A trained detector, or `default`.")
 @click.option("--limit", "pairs", type=click.IntRange(min=1), help="Ask only the first N of 400 pairs.")
 @click.option("--runs", default=1, show_default=True, help="How many times each pair is asked.")
@@ -273,33 +258,17 @@ def organic(source: str, folders: Any, reading: Reading, as_json: bool, **option
 @bench.command()
 @runs_argument
 @click.option("--language", help="Score only the items of one language, such as ko.")
+@click.option("--items", is_flag=True, help="Also show which items separate the models (public sets only).")
 @seed_option
 @json_option
 def score(folders: tuple[Path, ...], as_json: bool, **options: Any) -> None:
-    """Score RUNS: Avg@k, Maj@k, pairs, consistency and categories, with 95 % confidence intervals."""
+    """Score and compare RUNS: Avg@k, Maj@k, pairs, consistency, categories, and every two runs.
+
+    Intervals hold 95 %; comparisons are paired by item, clustered on families and Holm-corrected.
+    """
     from deadpan.bench.scores.report import score_bench
 
     show(score_bench(folders, **options), as_json)
-
-
-@bench.command()
-@runs_argument
-@json_option
-def compare(folders: tuple[Path, ...], as_json: bool) -> None:
-    """Compare RUNS in pairs: accuracy per item, clustered on families, Holm-corrected."""
-    from deadpan.bench.scores.comparison import compare_bench
-
-    show(compare_bench(folders), as_json)
-
-
-@bench.command()
-@runs_argument
-@json_option
-def items(folders: tuple[Path, ...], as_json: bool) -> None:
-    """Show which items separate the models of RUNS (public sets only)."""
-    from deadpan.bench.scores.difficulty import item_report
-
-    show(item_report(folders), as_json)
 
 
 @bench.command()
@@ -315,14 +284,18 @@ def merge(folders: tuple[Path, ...], out: Path, as_json: bool) -> int:
 
 
 @bench.command()
-@runs_argument
-@click.option("--out", required=True, type=PATH, help="A .parquet, .csv or .jsonl file.")
+@click.argument("sources", nargs=-1, metavar="[SET|RUNS...]")
+@out_option
 @json_option
-def rows(folders: tuple[Path, ...], out: Path, as_json: bool) -> None:
-    """Export the rows of RUNS; for a private set, without items, letters and texts."""
-    from deadpan.bench.export import export_rows
+def export(sources: tuple[str, ...], out: Path, as_json: bool) -> None:
+    """Export a public SET (to a folder) or the rows of RUNS (to a .parquet, .csv or .jsonl file).
 
-    show(export_rows(folders, out), as_json)
+    A SET becomes a task for lm-evaluation-harness and a Hugging Face dataset. Rows of a private set are
+    exported without items, letters and texts.
+    """
+    from deadpan.bench.export import export_bench
+
+    show(export_bench(sources, out, ask=ask_passphrase), as_json)
 
 
 @bench.command()
@@ -338,54 +311,36 @@ def site(folders: tuple[Path, ...], out: Path, items: str | None, seed: int, as_
     show(write_leaderboard(folders, out, items=items, seed=seed, ask=ask_passphrase), as_json)
 
 
-@bench.command("check-submission")
-@click.argument("folder", type=PATH)
-@click.option("--set", "items", help="The set that was asked; needed if it does not come with the package.")
-@json_option
-def check_submission_(folder: Path, items: str | None, as_json: bool) -> None:
-    """Check a run FOLDER sent in for the leaderboard: set, items, keys, missing and repeated rows."""
-    from deadpan.bench.runs.submission import check_submission
-
-    show(check_submission(folder, items, ask=ask_passphrase), as_json)
+@bench.group()
+def people() -> None:
+    """Let people answer the same items: a quiz for them, and their scores."""
 
 
-@bench.command()
+@people.command()
 @set_argument
 @out_option
 @click.option("--raters", default=5, show_default=True, help="People per item.")
 @seed_option
 @json_option
 def study(items: str, out: Path, raters: int, seed: int, as_json: bool) -> None:
-    """Write a SET as a quiz for the studio, so that people answer the same items."""
+    """Write a SET as a quiz for the studio."""
     from deadpan.bench.people import write_quiz
 
     show(write_quiz(items, out, raters=raters, seed=seed, ask=ask_passphrase), as_json)
 
 
-@bench.command()
-@answers_argument
+@people.command("score")
+@click.argument("answers", type=PATH, metavar="ANSWERS")
 @set_option
 @out_option
+@click.option("--keep", type=PATH, help="Write the items on which people agree to this .jsonl file.")
+@click.option("--min-agreement", default=0.8, show_default=True, help="Share that must choose the answer.")
+@click.option("--min-raters", default=3, show_default=True, help="Minimum people per item.")
 @seed_option
 @json_option
-def humans(answers: Path, items: str, out: Path, seed: int, as_json: bool) -> int:
+def score_people_(answers: Path, items: str, out: Path, as_json: bool, **options: Any) -> int:
     """Turn ANSWERS (a studio export or a CSV) into a leaderboard row. Exit 1 if an item has no answer."""
-    from deadpan.bench.scores.report import human_baseline
+    from deadpan.bench.people import score_people
 
-    result = human_baseline(answers, items, out, seed=seed, ask=ask_passphrase)
+    result = score_people(answers, items, out, ask=ask_passphrase, **options)
     return show(result, as_json, failed=not result.complete)
-
-
-@bench.command()
-@answers_argument
-@set_option
-@click.option("--min-agreement", "threshold", default=0.8, show_default=True,
-              help="Minimum share of people who chose the answer.")  # fmt: skip
-@click.option("--min-raters", "least", default=3, show_default=True, help="Minimum people per item.")
-@click.option("--out", type=PATH, help="Write the kept items to this .jsonl file.")
-@json_option
-def agree(answers: Path, items: str, as_json: bool, **options: Any) -> None:
-    """Keep the items of a set on which people's ANSWERS agree with the key."""
-    from deadpan.bench.people import agreed_items
-
-    show(agreed_items(answers, items, ask=ask_passphrase, **options), as_json)

@@ -37,7 +37,7 @@ def _pairs(ctx: click.Context, param: click.Parameter, words: tuple[str, ...]) -
     for word in words:
         key, mark, value = word.partition("=")
         if not key or not mark:
-            raise click.BadParameter(f"{word}: write KEY=VALUE, such as --model-arg top_k=20", ctx, param)
+            raise click.BadParameter(f"{word}: write KEY=VALUE, such as --llm-arg top_k=20", ctx, param)
         try:
             found[key] = json.loads(value)
         except (ValueError, RecursionError):
@@ -52,7 +52,7 @@ def sampling_options(temperature: float | None = None, top_p: float | None = Non
         click.option("--temperature", type=kind, default=temperature, show_default=True, help=unset),
         click.option("--top-p", type=kind, default=top_p, show_default=True, help=unset),
         click.option("--reasoning-effort", metavar="LEVEL", help="For reasoning models: low, medium, high."),
-        click.option("--model-arg", "extra", multiple=True, metavar="KEY=VALUE", callback=_pairs,
+        click.option("--llm-arg", "extra", multiple=True, metavar="KEY=VALUE", callback=_pairs,
                      help="Any other field of the request, for provider-specific parameters."),
     )  # fmt: skip
 
@@ -68,7 +68,7 @@ def llm() -> None:
 
 @llm.command()
 @click.argument("prompt")
-@click.option("--model", help="[default: the largest embedded model that has been pulled]")
+@click.option("--llm", "model", help="[default: the largest embedded model that has been pulled]")
 @base_url_option
 @key_env_option
 @click.option("--system-prompt", "instruction", default="", help="Instructions for the model.")

@@ -10,13 +10,13 @@ from deadpan.cli.terminal.progress import progress_bar
 
 @click.group()
 def models() -> None:
-    """List, pull and find small models that work offline."""
+    """List and pull small models that work offline."""
 
 
 @models.command("list")
 @json_option
 def list_command(as_json: bool) -> None:
-    """List the models: description, size, licence, origin, whether pulled."""
+    """List the models: description, size, licence, origin, whether pulled; --json also gives the folder."""
     from deadpan.models import list_models
 
     show(list_models(), as_json)
@@ -35,14 +35,3 @@ def pull(names: tuple[str, ...], as_json: bool) -> None:
     with progress_bar() as report:
         pulled = {name: str(weights.pull(name, report)) for name in weights.select(names)}
     emit(as_json, pulled, lambda out: click.echo("\n".join(f"{n}: {p}" for n, p in pulled.items())))
-
-
-@models.command()
-@click.argument("name")
-@json_option
-def path(name: str, as_json: bool) -> None:
-    """Print the folder of a pulled model."""
-    from deadpan import models as weights
-
-    folder = str(weights.path(name))
-    emit(as_json, {"name": name, "path": folder}, lambda out: click.echo(folder))

@@ -121,7 +121,7 @@ def _model(row: str) -> Job:
         scores = [each for each in found if is_named(each.model, row)]
         if not scores:
             raise ModelError(
-                f"{row} behind its provider's API: deadpan bench run --model PROVIDER/ID --out runs, then "
+                f"{row} behind its provider's API: deadpan bench run --llm PROVIDER/ID --out runs, then "
                 "--run runs"
             )
         how = f"{scores[0].set}, {scores[0].runs} runs, {scores[0].n:,} items"

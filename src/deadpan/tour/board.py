@@ -43,7 +43,7 @@ def stop(guide: Guide) -> None:
         ("model", "both of a pair"), [(_short(each), each.pairs) for each in scored],
         caption="Share of pairs with both questions answered correctly",
     )  # fmt: skip
-    guide.found(_finding(scored), "deadpan bench run --model openai/NAME --out runs")
+    guide.found(_finding(scored), "deadpan bench run --llm openai/NAME --out runs")
 
 
 def _dates(scored: Sequence[RunScores]) -> str:

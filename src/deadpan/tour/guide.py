@@ -36,7 +36,7 @@ CLAIM = (
 NEXT = (
     ("Judge a table of your own", "deadpan detect predict mine.csv --column text=tweet --out scored.csv"),
     ("Type sentences into a page", "deadpan serve"),
-    ("Run a language model on all of SarcBench", "deadpan bench run --model openai/NAME --out runs"),
+    ("Run a language model on all of SarcBench", "deadpan bench run --llm openai/NAME --out runs"),
     ("Run a study with people", "deadpan studio serve"),
     ("See what is installed and what is missing", "deadpan doctor"),
 )  # fmt: skip

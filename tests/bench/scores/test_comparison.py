@@ -10,6 +10,7 @@ import pytest
 from bench_items import off_by, right, run_scripted, small_set
 from bench_rows import make_row, make_rows, make_run
 from deadpan.bench.items.item import CATEGORIES
+from deadpan.bench.runs.folder import find_runs
 from deadpan.bench.scores.comparison import compare_bench, compare_runs
 from deadpan.errors import ConfigError, DataError
 from deadpan.stats import paired_difference, wilson
@@ -37,7 +38,7 @@ def test_models_that_differ_are_told_apart_and_twins_are_not():
 def test_folders_of_runs_are_compared(tmp_path):
     for name, answer in (("good", right), ("bad", off_by(1))):
         run_scripted(tmp_path, f"openai/{name}", answer, small_set(2), runs=1)
-    found = compare_bench([tmp_path])
+    found = compare_bench(find_runs([tmp_path]))
     assert abs(found.pairs[0].difference.value) == 1.0
     assert found.as_dict()["comparisons"][0]["verdict"].startswith("not settled (")
     assert found.summary().tables[0].rows[0][-1] == found.pairs[0].verdict
@@ -48,15 +49,14 @@ def test_many_models_can_still_differ():
     assert sum(each.significant for each in compare_runs(runs)) == 11
 
 
-def test_a_comparison_counts_items_that_both_answered(monkeypatch):
+def test_a_comparison_counts_items_that_both_answered():
     one = make_run([*make_rows({"a1": "AAB", "b1": "ABB", "f1": "A", "g1": "B"}), make_row("c1", 1, "B", category=CATEGORIES[1]),
                     make_row("d1", 1, "A"), make_row("e1", 1, "B", error="timeout")], "openai/one")  # fmt: skip
     other = make_run([*make_rows({"a1": "BBB", "b1": "AAA", "f1": "A", "g1": "C"}), make_row("c1", 1, "A", category=CATEGORIES[1]),
                       make_row("e1", 1, "A")], "openai/other")  # fmt: skip
     [found] = compare_runs([one, other])
     assert (found.difference.n, found.difference.value) == (5, pytest.approx((2 / 3 - 2 / 3 - 1) / 5))
-    monkeypatch.setattr("deadpan.bench.scores.comparison.find_runs", lambda _: [one, other])
-    [categories] = compare_bench([]).categories
+    [categories] = compare_bench([one, other]).categories
     assert {name: (gap.value, gap.n) for name, gap in categories.items()} == {
         CATEGORIES[0]: (pytest.approx(0), 4),
         CATEGORIES[1]: (-1.0, 1),

@@ -8,6 +8,7 @@ import pytest
 
 from bench_items import off_by, right, run_scripted, small_set
 from bench_rows import make_row, make_rows, make_run
+from deadpan.bench.runs.folder import find_runs
 from deadpan.bench.scores.difficulty import ItemReport, item_facts, item_report
 from deadpan.errors import DataError
 
@@ -99,7 +100,7 @@ def test_unread_answers_tempt_nobody():
 def test_the_report_lists_the_hardest_first(tmp_path):
     for name, answer in (("a", right), ("b", off_by(1))):
         run_scripted(tmp_path / "public", f"openai/{name}", answer, small_set(10), runs=5)
-    report = item_report([tmp_path / "public"])
+    report = item_report(find_runs([tmp_path / "public"]))
     assert [each.item for each in report.items] == sorted(each.item for each in report.items)
     assert (report.as_dict()["separating"], repr(report)) == (20, "ItemReport(20 items)")
     summary = report.summary()
@@ -109,4 +110,4 @@ def test_the_report_lists_the_hardest_first(tmp_path):
     assert str(ItemReport(tuple(facts))).count("dead: all wrong") == 2
     run_scripted(tmp_path / "private", "openai/a", right, small_set(2, "private"), runs=1)
     with pytest.raises(DataError, match="never shown"):
-        item_report([tmp_path / "private"])
+        item_report(find_runs([tmp_path / "private"]))

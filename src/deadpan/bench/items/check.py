@@ -41,12 +41,49 @@ POSITION_P = 0.01
 
 
 @dataclass(frozen=True, slots=True)
+class SetCheck(Result):
+    """What is wrong with a set: its problems and, if it has none, what the audit found."""
+
+    validation: SetValidation
+    audit: SetAudit | None = None
+
+    @property
+    def passed(self) -> bool:
+        return self.validation.passed and (self.audit is None or self.audit.passed)
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the problems and the audit."""
+        audit = self.audit.as_dict() if self.audit else None
+        return {**self.validation.as_dict(), "audit": audit, "passed": self.passed}
+
+    def summary(self) -> Summary:
+        """Return the problems, then the audit."""
+        sound, audit = self.validation.summary(), self.audit.summary() if self.audit else Summary()
+        return Summary(sound.tables + audit.tables, sound.notes + audit.notes)
+
+
+def check_set(
+    items: str | Path | ItemSet,
+    *,
+    audit: bool = True,
+    seed: int = 0,
+    plot: Path | None = None,
+    ask: AskPassphrase | None = None,
+) -> SetCheck:
+    """Validate a set; a valid one is also audited, unless `audit` is False."""
+    validation = validate_set(items, ask=ask)
+    if not (audit and validation.passed):  # an unsound set is to be repaired first
+        return SetCheck(validation)
+    return SetCheck(validation, audit_set(validation.set, seed=seed, plot=plot))
+
+
+@dataclass(frozen=True, slots=True)
 class SetProblem:
     """One thing that is wrong with a set, and where."""
 
     item: str
     what: str
-    cure: str
+    hint: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +104,7 @@ class SetValidation(Result):
 
     def summary(self) -> Summary:
         """Return one row per problem and the verdict."""
-        rows = tuple((each.item, each.what, each.cure) for each in self.problems)
+        rows = tuple((each.item, each.what, each.hint) for each in self.problems)
         verdict = f"{len(rows)} problem{'s' * (len(rows) > 1)}" if rows else "valid"
         note = (
             f"{self.set.label}: {len(self.set.items)} items, {count_pairs(self.set)} pairs, {verdict} "

@@ -46,11 +46,11 @@ def family(item: Item) -> str:
 def item_from(value: Any) -> Item:
     """Return an item from plain values, or raise a DataError that says what to correct."""
     if not isinstance(value, Mapping):
-        raise DataError("not an item, which is a table of fields: see `deadpan bench schema`")
+        raise DataError("not an item, which is a table of fields: see `deadpan bench sets --schema`")
     try:
         item = decode(dict(value), Item)
     except (TypeError, ValueError) as bad:
-        raise DataError(f"not an item ({bad}): see `deadpan bench schema`") from None
+        raise DataError(f"not an item ({bad}): see `deadpan bench sets --schema`") from None
     for name in ("id", "version", "utterance", "question"):
         if not getattr(item, name).strip():
             raise DataError(f"{name} is empty: every item needs one")
@@ -89,7 +89,7 @@ def items_from_bytes(raw: bytes, path: Path) -> list[Item]:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise DataError(
-            f"{path}: not UTF-8 text: if it is a sealed set, open it with `deadpan bench open`"
+            f"{path}: not UTF-8 text: if it is a sealed set, open it with `deadpan bench private open`"
         ) from None
     if path.suffix == ".toml":
         placed = _toml_values(text, path)
@@ -104,7 +104,7 @@ def items_from_bytes(raw: bytes, path: Path) -> list[Item]:
         except DataError as bad:
             raise DataError(f"{place}: {bad}") from None
     if not items:
-        raise DataError(f"{path}: no items in it: see `deadpan bench schema`")
+        raise DataError(f"{path}: no items in it: see `deadpan bench sets --schema`")
     return items
 
 
@@ -126,7 +126,7 @@ def _toml_values(text: str, path: Path) -> Iterable[tuple[str, Any]]:
         raise DataError(f"{path}: not TOML: {bad}") from None
     items = table.get("item")
     if not isinstance(items, list):
-        raise DataError(f"{path}: no [[item]] tables in it: see `deadpan bench schema`")
+        raise DataError(f"{path}: no [[item]] tables in it: see `deadpan bench sets --schema`")
     return [(f"{path}: item {number}", value) for number, value in enumerate(items, 1)]
 
 

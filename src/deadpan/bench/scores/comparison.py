@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from os.path import commonpath
-from pathlib import Path
 
 import numpy as np
 
-from deadpan.bench.runs.folder import BenchRun, find_runs
+from deadpan.bench.runs.folder import BenchRun
 from deadpan.bench.scores.score import ItemAnswers, item_answers
 from deadpan.errors import ConfigError, DataError
 from deadpan.page.summary import Summary
@@ -39,9 +38,8 @@ class BenchComparison(Result):
         return self.pairs.summary()
 
 
-def compare_bench(folders: Sequence[Path]) -> BenchComparison:
-    """Compare the runs in some folders in pairs: accuracy per item, a family of items is a cluster."""
-    runs = find_runs(folders)
+def compare_bench(runs: Sequence[BenchRun]) -> BenchComparison:
+    """Compare runs in pairs: accuracy per item, a family of items is a cluster; also by category."""
     pairs = compare_runs(runs)
     categories = []
     for one, other in combinations([_asked(run) for run in runs], 2):

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import comb
-from pathlib import Path
 
 import numpy as np
 
-from deadpan.bench.runs.folder import BenchRun, find_runs
+from deadpan.bench.runs.folder import BenchRun
 from deadpan.bench.scores.comparison import check_same
 from deadpan.bench.scores.score import ItemAnswers, item_answers, kind_of
 from deadpan.errors import DataError
@@ -82,11 +81,10 @@ class ItemReport(Result):
         return Summary((Table(columns, tuple(rows)),), notes)
 
 
-def item_report(folders: Sequence[Path]) -> ItemReport:
+def item_report(runs: Sequence[BenchRun]) -> ItemReport:
     """Return which items separate the models of some runs; refused for a private set."""
-    runs = find_runs(folders)
     if not all(run.public for run in runs):
-        raise DataError("items of a private set are never shown: use `bench score` and `bench compare`")
+        raise DataError("items of a private set are never shown: leave out --items")
     return ItemReport(tuple(sorted(item_facts(runs), key=lambda facts: (facts.easiness, facts.item))))
 
 

@@ -1,22 +1,22 @@
-"""Reports of scores: the tables of one or more runs, and the human baseline."""
+"""Reports of scores: the tables of one or more runs, their comparison, and what they say about items."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import combinations
 from pathlib import Path
 
 from deadpan.arguments import check_list, check_path, check_text
-from deadpan.bench.items.sets import AskPassphrase, ItemSet, open_set
-from deadpan.bench.people import PeopleFacts, people_facts, read_answers, write_human_run
-from deadpan.bench.runs.folder import find_runs, read_run
-from deadpan.bench.scores.comparison import check_same, names_of
+from deadpan.bench.runs.folder import find_runs
+from deadpan.bench.scores.comparison import BenchComparison, check_same, compare_bench, names_of
+from deadpan.bench.scores.difficulty import ItemReport, item_report
 from deadpan.bench.scores.score import LANGUAGES, RunScores, in_language, score_run
-from deadpan.drops import Tally
 from deadpan.page.summary import Summary
 from deadpan.page.table import Cell, Table
 from deadpan.results import Result
-from deadpan.validation import encode
+
+_SHOWN_PAIRS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,61 +26,52 @@ class BenchScores(Result):
     names: tuple[str, ...]
     """A name per run: its model, or its folder where a model was run more than once."""
     scores: tuple[RunScores, ...] = field(repr=False)
+    comparison: BenchComparison | None = field(default=None, repr=False)
+    """All pairs of runs; None for one run, or if two runs have no item in common."""
+    items: ItemReport | None = field(default=None, repr=False)
 
     def as_dict(self) -> dict[str, object]:
-        """Return the scores of every run."""
+        """Return the scores of every run, all comparisons, and the items if they were asked for."""
         first = self.scores[0]
-        scores = [each.as_dict() for each in self.scores]
-        return {"set": first.set, "set_hash": first.set_hash, "scores": scores}
+        compared = self.comparison.as_dict() if self.comparison else {"comparisons": []}
+        found = {"set": first.set, "set_hash": first.set_hash, "scores": [s.as_dict() for s in self.scores]}
+        return {**found, **compared, **({"items": self.items.as_dict()} if self.items else {})}
 
     def summary(self) -> Summary:
-        """Return accuracy, pairs, outcomes and categories."""
+        """Return accuracy, pairs, outcomes and categories, then the comparisons and the items."""
         tables = score_tables(self.names, self.scores)
+        tables += (category_table(self.names, self.scores), *language_tables(self.names, self.scores))
         notes = (set_note(self.scores[0]), *reading_notes(self.names, self.scores))
-        split = language_tables(self.names, self.scores)
-        return Summary((*tables, category_table(self.names, self.scores), *split), notes)
+        for part in (self._compared(), self.items.summary() if self.items else Summary()):
+            tables, notes = tables + part.tables, notes + part.notes
+        return Summary(tables, notes)
 
-
-@dataclass(frozen=True, slots=True)
-class HumanBaseline(Result):
-    """People's answers as a run, and its scores."""
-
-    out: Path
-    scores: RunScores = field(repr=False)
-    unanswered: int
-    tally: Tally = field(repr=False)
-    facts: PeopleFacts = field(repr=False)
-
-    @property
-    def complete(self) -> bool:
-        return not self.unanswered
-
-    def as_dict(self) -> dict[str, object]:
-        """Return the scores, and the answers that were excluded."""
-        return {**self.scores.as_dict(), **self.tally.as_dict(), "people": encode(self.facts)}
-
-    def summary(self) -> Summary:
-        """Return the scores of people, and the items that nobody answered."""
-        notes = [*self.tally.notes(), set_note(self.scores)]
-        notes.append(
-            f"over people and items: {self.facts.over_people}; on average {self.facts.agreed:.2f} of the "
-            "answers to an item are its most frequent one, the highest score that anyone can reach."
-        )
-        if self.facts.flagged:
-            shown = ", ".join(self.facts.flagged[:5]) + (", ..." if len(self.facts.flagged) > 5 else "")
-            notes.append(f"{len(self.facts.flagged)} items below 70 % agreement with their key: {shown}")
-        if self.unanswered:
-            notes.append(f"{self.unanswered} items have no answer: the row stays off the leaderboard.")
-        return Summary(score_tables((self.scores.model,), (self.scores,)), tuple(notes))
+    def _compared(self) -> Summary:
+        """Return the comparisons; of many runs, those with the best one only."""
+        if self.comparison is None:
+            return Summary()
+        pairs, shown = self.comparison.pairs, self.comparison.summary()
+        if len(pairs) <= _SHOWN_PAIRS:
+            return shown
+        best, (table, *_) = self.names[0], shown.tables
+        rows = zip(pairs, table.rows, strict=True)
+        kept = tuple(row for pair, row in rows if best in (pair.first, pair.second))
+        note = f"Compared with {best} only; --json has all {len(pairs)} pairs."
+        return Summary((replace(table, rows=kept),), (*shown.notes, note))
 
 
 def score_bench(
-    folders: str | Path | Sequence[str | Path], *, language: str | None = None, seed: int = 0
+    folders: str | Path | Sequence[str | Path] = (),
+    *,
+    language: str | None = None,
+    items: bool = False,
+    seed: int = 0,
 ) -> BenchScores:
-    """Score runs of one set: Avg@k, Maj@k, pairs, consistency and categories, with 95 % confidence intervals.
+    """Score runs of one set and compare them in pairs, with 95 % confidence intervals.
 
-    `folders` are runs, or folders of runs, that `run_bench` or `human_baseline` wrote. With
-    `language` (en, ko) only the items of that language count.
+    `folders` are runs, or folders of runs, that `run_bench` or `score_people` wrote; without them, the
+    recorded runs of the package. With `language` (en, ko) only the items of that language count. With
+    `items`, every item across the models is reported too, which is refused for a private set.
     """
     paths = [folders] if isinstance(folders, str | Path) else check_list(folders, "folders")
     runs = find_runs([check_path(path, "a folder of runs") for path in paths])
@@ -88,24 +79,13 @@ def score_bench(
     if language is not None:
         check_text(language, "language")
         runs = [in_language(run, language) for run in runs]
+    report = item_report(runs) if items else None
     named = best_first(names_of(runs), [score_run(run, seed) for run in runs])
-    return BenchScores(tuple(name for name, _ in named), tuple(scores for _, scores in named))
-
-
-def human_baseline(
-    answers: Path,
-    items: str | Path | ItemSet,
-    out: Path,
-    *,
-    seed: int = 0,
-    ask: AskPassphrase | None = None,
-) -> HumanBaseline:
-    """Turn people's answers (a studio export or a CSV) into a run for the leaderboard."""
-    opened, tally, out = open_set(items, ask), Tally(), Path(out)
-    write_human_run(out, opened, read_answers(answers, opened), tally)
-    run = read_run(out)
-    scores = score_run(run, seed)
-    return HumanBaseline(out, scores, len(opened.items) - scores.n, tally, people_facts(run.rows, seed))
+    names, scores = tuple(name for name, _ in named), tuple(scores for _, scores in named)
+    # Runs on different parts of a set have scores, but nothing to compare.
+    asked = [{row.item for row in run.rows if not row.error} for run in runs]
+    comparable = len(runs) > 1 and all(one & other for one, other in combinations(asked, 2))
+    return BenchScores(names, scores, compare_bench(runs) if comparable else None, report)
 
 
 def best_first(names: Sequence[str], scores: Sequence[RunScores]) -> list[tuple[str, RunScores]]:

@@ -90,7 +90,7 @@ def reach(board: Board) -> str:
         "keys hidden chose the key of 99 % of the items. The set shows whether a model understands sarcasm "
         "at all, not which strong model understands it best. Strong systems differ on what people really "
         "wrote: of two replies to a comment, which one did its author mean sarcastically?</p>"
-        '<pre tabindex="0">deadpan bench organic sarc-main --data-dir DIR --model PROVIDER/NAME</pre>'
+        '<pre tabindex="0">deadpan bench organic sarc-main --data-dir DIR --llm PROVIDER/NAME</pre>'
     )
 
 
@@ -117,8 +117,8 @@ def take_part(board: Board) -> str:
     known = board.set if board.visibility == "public" else "SET"
     commands = (
         "pip install 'deadpan[bench,llm]'\n"
-        f"deadpan bench run --model PROVIDER/NAME --set {known} --out runs\n"
-        "deadpan bench check-submission runs/PROVIDER-NAME\n"
+        f"deadpan bench run --llm PROVIDER/NAME --set {known} --out runs\n"
+        "deadpan bench check --submission runs/PROVIDER-NAME\n"
     )
     return (
         f"<h2>Run it and send it in</h2>{prompts}{_held_to_form(board)}"

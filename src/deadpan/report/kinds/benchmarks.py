@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from deadpan.bench.runs.folder import read_run
-from deadpan.bench.scores.comparison import compare_bench
+from deadpan.bench.scores.comparison import compare_runs
 from deadpan.bench.scores.score import RunScores, score_run
 from deadpan.errors import DeadpanError
 from deadpan.page import Cell, Table
@@ -78,7 +78,7 @@ def headline(outputs: Sequence[Output], scores: Sequence[RunScores]) -> str:
 def _leads(outputs: Sequence[Output], scores: Sequence[RunScores]) -> bool:
     """Return whether the first run differs significantly from every other one."""
     try:
-        pairs = compare_bench([output.folder for output in outputs]).pairs
+        pairs = compare_runs([read_run(output.folder) for output in outputs])
     except DeadpanError:  # runs that cannot be compared, such as those of two prompts
         return False
     own = [pair for pair in pairs if scores[0].model in (pair.first, pair.second)]
