@@ -42,7 +42,7 @@ POSITION_P = 0.01
 
 @dataclass(frozen=True, slots=True)
 class SetCheck(Result):
-    """What is wrong with a set: its problems and, if it has none, what the audit found."""
+    """The check of a set: its problems and, if it has none, what the audit found."""
 
     validation: SetValidation
     audit: SetAudit | None = None
