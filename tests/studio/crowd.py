@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import http.client
 import json
 import os
@@ -17,9 +18,11 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from copy import copy
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from deadpan.formats.study import Study, write_study
@@ -63,6 +66,7 @@ class Server:
     port: int = field(default_factory=free_port)
     process: subprocess.Popen | None = None
     token: str = ""
+    body_seconds: float | None = None
 
     @property
     def env(self) -> dict[str, str]:
@@ -71,6 +75,7 @@ class Server:
             "PYTHONPATH": str(SOURCE),
             "DEADPAN_STUDIO": str(self.home),
             "DATABASE_URL": self.url,
+            **({"DEADPAN_STUDIO_BODY_SECONDS": str(self.body_seconds)} if self.body_seconds else {}),
         }
 
     def command(self, *words: str):
@@ -201,10 +206,15 @@ class Annotator:
 
 
 def crowd(server: Server, token: str, n: int) -> list[Annotator]:
-    people = [Annotator(server.port, token) for _ in range(n)]
-    for person in people:
+    """People who came in by the link and have an item each; they come at once, as after an announcement."""
+
+    def come(_: int) -> Annotator:
+        person = Annotator(server.port, token)
         person.next_item()
-    return people
+        return person
+
+    with ThreadPoolExecutor(min(n, 8)) as pool:
+        return list(pool.map(come, range(n)))
 
 
 def together(people: list[Annotator], work) -> None:
@@ -311,3 +321,21 @@ def postgres() -> Iterator[str]:
         process.send_signal(signal.SIGINT)
         process.wait(60)
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def new_database(name: str) -> str:
+    """An empty database on the PostgreSQL server that all tests of this process share; its address."""
+    import psycopg
+
+    server = _shared_postgres()
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"')
+    return server.replace("/postgres", f"/{name}")
+
+
+@cache
+def _shared_postgres() -> str:
+    started = postgres()
+    url = started.__enter__()
+    atexit.register(started.__exit__, None, None, None)
+    return url

@@ -12,23 +12,19 @@ from deadpan.formats.study import Study, write_study
 from deadpan.formats.study_items import ReaderJudgmentItem
 from deadpan.records import Judgment, Turn
 from deadpan.storage import write_records
-from studio.crowd import Server, postgres
+from studio.crowd import Server, new_database
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 
-@pytest.fixture(scope="module")
-def address():
-    psycopg = pytest.importorskip("psycopg")
+@pytest.fixture
+def address(request):
+    """A database of its own for every test."""
+    pytest.importorskip("psycopg")
     try:
-        started = postgres()
-        url = started.__enter__()
+        return new_database(request.node.name[:50])
     except (LookupError, PermissionError) as missing:
         pytest.skip(str(missing))
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute("CREATE DATABASE second")
-    yield url
-    started.__exit__(None, None, None)
 
 
 def answers(rater: str) -> list[Judgment]:
@@ -50,7 +46,7 @@ def test_a_backup_goes_from_postgresql_to_sqlite_and_back(address, tmp_path):
     write_records(tmp_path / "two.jsonl", answers("two"), Judgment)
     first = Server(tmp_path / "first", address)
     lite = Server(tmp_path / "lite", "")
-    second = Server(tmp_path / "second", address.replace("/postgres", "/second"))
+    second = Server(tmp_path / "second", new_database("second"))
     first.command("create", "reader-judgment", "--name", "s", str(tmp_path / "study"))
     first.command("import", "s", str(tmp_path / "one.jsonl"))
     before = exported(first, tmp_path / "out-first")
@@ -95,12 +91,9 @@ def test_an_older_database_is_dumped_and_then_migrated(address, tmp_path):
 def test_a_database_of_an_earlier_version_names_the_version_it_needs(address, tmp_path):
     import psycopg
 
-    url = address.replace("/postgres", "/earlier")
-    with psycopg.connect(address, autocommit=True) as connection:
-        connection.execute("CREATE DATABASE earlier")
-    server = Server(tmp_path / "earlier", url)
+    server = Server(tmp_path / "earlier", address)
     server.command("status")
-    with psycopg.connect(url, autocommit=True) as connection:
+    with psycopg.connect(address, autocommit=True) as connection:
         connection.execute(
             "INSERT INTO django_migrations (app, name, applied) "
             "VALUES ('studio', '0002_append_only', '2026-01-01')"

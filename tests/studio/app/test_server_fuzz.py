@@ -42,7 +42,7 @@ def fields() -> list[str]:
     import deadpan.studio
 
     root = Path(deadpan.studio.__file__).parent
-    text = "".join(p.read_text("utf-8") for p in [*root.rglob("*.html"), *root.rglob("views/*.py")])
+    text = "".join(p.read_text("utf-8") for p in [*root.rglob("*.html"), *root.glob("app/*.py")])
     found = set(re.findall(r'name="([\w.]+)"', text))
     found |= set(re.findall(r'(?:POST|GET)\.get\(\s*"(\w+)"', text))
     found |= {"q.sarcastic", "text0", "link0", "date0", "followers", "age", "minutes", "attention_every"}

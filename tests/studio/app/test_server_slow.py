@@ -1,14 +1,15 @@
-"""Slow clients: forty that never finish what they send, and everybody else goes on."""
+"""Slow clients: forty that never finish what they send stall nobody, and each is let go in the end."""
 
 from __future__ import annotations
 
 import http.client
 import shutil
 import socket
+from contextlib import contextmanager
 
 import pytest
 
-from studio.crowd import Annotator, Server, crowd, prepare
+from studio.crowd import Server, crowd, prepare
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 HALF = (
@@ -17,38 +18,42 @@ HALF = (
 )
 
 
-def test_forty_slow_posts_stall_nobody(tmp_path, template):
-    server = Server(tmp_path / "home")
+@contextmanager
+def served(home, template, body_seconds: float, study=None):
+    """A server that waits so long for a body, and the token of a study where one is asked for."""
+    server = Server(home, body_seconds=body_seconds)
     server.home.mkdir()
     shutil.copy(template, server.home / "studio.sqlite3")
-    token = prepare(server, tmp_path / "study", n_items=3)
+    if study:
+        server.token = prepare(server, study, n_items=3)
     server.start()
     try:
-        (person,) = crowd(server, token, 1)
-        # A loaded machine may need longer for everybody else than the server waits for a slow client.
-        assert any(goes_on(server, person) for _ in range(3))
-        person.close()
+        yield server
     finally:
         server.kill()
 
 
-def goes_on(server: Server, person: Annotator) -> bool:
-    """Return whether others were answered while forty slow clients were still waited for."""
-    slow = [socket.create_connection(("localhost", server.port), timeout=120) for _ in range(40)]
-    for client in slow:
-        client.sendall(HALF)
-    person.save()
-    connection = http.client.HTTPConnection("localhost", server.port, timeout=120)
-    for _ in range(3):
-        connection.request("GET", "/login")
-        assert connection.getresponse().read()
-    connection.close()
-    waited = all(waits(client) for client in slow)
-    # In the end each is told and let go.
-    assert {client.recv(4000).split(b"\r\n")[0] for client in slow} == {b"HTTP/1.1 408 Request Timeout"}
-    for client in slow:
-        client.close()
-    return waited
+def slow_client(server: Server) -> socket.socket:
+    client = socket.create_connection(("localhost", server.port), timeout=120)
+    client.sendall(HALF)
+    return client
+
+
+def test_forty_slow_posts_stall_nobody(tmp_path, template):
+    # The server waits for the slow ones longer than the test takes, however loaded the machine is.
+    with served(tmp_path / "home", template, 600.0, tmp_path / "study") as server:
+        slow = [slow_client(server) for _ in range(40)]
+        (person,) = crowd(server, server.token, 1)
+        person.save()
+        person.close()
+        connection = http.client.HTTPConnection("localhost", server.port, timeout=120)
+        for _ in range(3):
+            connection.request("GET", "/login")
+            assert connection.getresponse().read()
+        connection.close()
+        assert all(waits(client) for client in slow)
+        for client in slow:
+            client.close()
 
 
 def waits(client: socket.socket) -> bool:
@@ -58,6 +63,9 @@ def waits(client: socket.socket) -> bool:
         client.recv(1, socket.MSG_PEEK)
     except BlockingIOError:
         return True
-    finally:
-        client.settimeout(120)
     return False
+
+
+def test_a_slow_client_is_told_and_let_go(tmp_path, template):
+    with served(tmp_path / "home", template, 0.1) as server, slow_client(server) as client:
+        assert client.recv(4000).split(b"\r\n")[0] == b"HTTP/1.1 408 Request Timeout"

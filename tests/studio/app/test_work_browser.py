@@ -20,7 +20,7 @@ from studio.browsing import Studio, at_work, axe, check, saved
 pytestmark = pytest.mark.slow
 SIZES = {"desktop": {"width": 1280, "height": 900}, "phone": {"width": 390, "height": 844}}
 LOOKS = (("en", "desktop"), ("ko", "phone"))
-STUDIES = ("annotate-en", "annotate-ko", "perceive-en", "audit-en", "quiz-en")
+STUDIES = ("annotate-en", "annotate-ko", "reader-judgment-en", "audit-en", "quiz-en")
 SAID = {
     "en": ("Oh, what a lovely surprise.", "The train is late again."),
     "ko": ("와, 정말 놀랍기도 하네.", "기차가 또 늦는대."),
@@ -59,7 +59,7 @@ def beside_playwright():
 def studio(tmp_path_factory, template):
     found = Studio(tmp_path_factory.mktemp("served"), template)
     for name in STUDIES:
-        protocol, language = name.split("-")
+        protocol, language = name.rsplit("-", 1)
         folder = tmp_path_factory.mktemp("study")
         study = Study(protocol, f"{protocol} ({language})", language=language, raters_per_item=6)
         write_study(folder, study, items(protocol, language))
@@ -191,7 +191,7 @@ def begin(studio, page, study: str, name: str) -> None:
 
 def test_offline_answers_are_kept_and_arrive_once(studio, page_for, tmp_path):
     page = page_for()
-    begin(studio, page, "perceive-en", "offline")
+    begin(studio, page, "reader-judgment-en", "offline")
     at_work(page)
     page.context.set_offline(True)
     page.keyboard.press("1")
@@ -200,11 +200,11 @@ def test_offline_answers_are_kept_and_arrive_once(studio, page_for, tmp_path):
     assert "1 kept" in check_state
     page.context.set_offline(False)
     page.wait_for_url(lambda url: not url.endswith("/item/1"))
-    studio.run("export", "perceive-en", "--out", str(tmp_path / "out"))
+    studio.run("export", "reader-judgment-en", "--out", str(tmp_path / "out"))
     rows = [
         j
         for j in read_export(tmp_path / "out").judgments
-        if j.annotator == pseudonym(studio, "perceive-en", "offline")
+        if j.annotator == pseudonym(studio, "reader-judgment-en", "offline")
     ]
     assert [row.answer for row in rows] == ["sarcastic"] and rows[0].seconds < 60
 
@@ -264,7 +264,7 @@ def test_an_answer_before_the_scripts_are_there_is_saved(studio, page_for):
     page = page_for()
     late = []
     page.route("**/item*.js", lambda route: late.append(route))
-    page.goto(studio.invite("perceive-en", "annotator"))
+    page.goto(studio.invite("reader-judgment-en", "annotator"))
     page.fill("[name=name]", "early")
     page.fill("[name=password]", PASSWORD)
     page.click("main button.main")
@@ -332,15 +332,15 @@ def test_the_owners_pages(studio, page_for):
     page.wait_for_selector(".code code")
     assert "/join/" in page.inner_text(".code code")
     for place in ("people", "settings", "preview", "items", "log", "adjudicate", "flags"):
-        page.goto(f"{studio.site}/s/perceive-en/{place}")
+        page.goto(f"{studio.site}/s/reader-judgment-en/{place}")
         check_sizes(page, f"owner-6-{place}")
     page.clock.install()
-    page.goto(f"{studio.site}/s/perceive-en/dashboard")
+    page.goto(f"{studio.site}/s/reader-judgment-en/dashboard")
     with page.expect_response(lambda response: response.url.endswith("/live"), timeout=180_000):
         page.clock.fast_forward(11_000)  # it asks every ten seconds
     with page.expect_navigation():
         page.click("text=한국어")
-    page.goto(f"{studio.site}/s/perceive-en/dashboard")
+    page.goto(f"{studio.site}/s/reader-judgment-en/dashboard")
     check(page, "owner-4-korean")
     said = page.inner_text("main")
     assert "일치도" in said and "평가자" in said

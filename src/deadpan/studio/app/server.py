@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from deadpan.errors import need
+from deadpan.errors import ConfigError, need
 from deadpan.page.summary import Summary
 from deadpan.results import Result
 from deadpan.storage import write_text
@@ -137,7 +137,7 @@ _SMALL_BODY = 512 * 1024
 """Bytes of a body that is read at once; larger ones are uploads of the study leader."""
 
 _HOSTS, _PLAIN = "DEADPAN_STUDIO_HOSTS", "DEADPAN_STUDIO_PLAIN_HTTP"
-_CLIENT = "DEADPAN_STUDIO_CLIENT_HEADER"
+_CLIENT, _SECONDS = "DEADPAN_STUDIO_CLIENT_HEADER", "DEADPAN_STUDIO_BODY_SECONDS"
 _BODY_SECONDS, _BODY_RATE, _READ_STEP = 10.0, 32 * 1024, 16
 """Seconds and bytes per second a body may take: a slow client must not hold a thread for long."""
 
@@ -146,9 +146,12 @@ class BodyDeadline:
     """Reads the body of a request before the application runs, and ends a request whose body is too slow."""
 
     def __init__(
-        self, application: Callable[..., Iterable[bytes]], clock: Callable[[], float] = time.monotonic
+        self,
+        application: Callable[..., Iterable[bytes]],
+        seconds: float = _BODY_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
     ):
-        self.application, self.clock = application, clock
+        self.application, self.seconds, self.clock = application, seconds, clock
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         length = environ.get("CONTENT_LENGTH") or "0"
@@ -165,7 +168,7 @@ class BodyDeadline:
 
     def _read(self, environ: dict[str, Any], length: int) -> bytes | None:
         """Return the body; None if it took too long."""
-        until, body = self.clock() + _BODY_SECONDS + length / _BODY_RATE, b""
+        until, body = self.clock() + self.seconds + length / _BODY_RATE, b""
         connection = environ.get("gunicorn.socket")
         while len(body) < length:
             if connection is not None:
@@ -191,7 +194,11 @@ def application_for(
     open_studio(home, hosts=hosts, plain_http=plain_http, migrate=False, client_header=header)
     from django.core.wsgi import get_wsgi_application
 
-    return BodyDeadline(get_wsgi_application())
+    try:
+        seconds = float(os.environ.get(_SECONDS) or _BODY_SECONDS)
+    except ValueError:
+        raise ConfigError(f"{_SECONDS} needs a number of seconds, such as 10") from None
+    return BodyDeadline(get_wsgi_application(), seconds)
 
 
 def application_from_environment() -> Any:
