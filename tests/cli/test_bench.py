@@ -37,7 +37,7 @@ def test_a_whole_round(deadpan, mine, tmp_path):
     assert ran.status == 0, ran
     assert "Avg@2" in ran.out
     assert all(each["complete"] for each in deadpan("bench", "score", runs, "--json").json["scores"])
-    assert "Holm" in deadpan("bench", "score", runs).out
+    assert "t test over clusters" in deadpan("bench", "score", runs).out
     assert deadpan("bench", "export", runs, "--out", tmp_path / "rows.parquet", "--json").json["rows"] == 96
     assert deadpan("bench", "site", runs, "--out", site).status == 0
     assert not (site / "items").exists(), "the items are not at hand"
