@@ -134,7 +134,7 @@ def test_no_tick_stands_above_what_a_measure_can_reach():
 def test_a_label_is_text_and_not_a_formula():
     shown = words(svg_of(whiskers))
     assert "b <&> $x$" in shown and "한국어" in shown and "chance" in shown
-    assert any(word.startswith("0.70 [0.60, 0.78]") and word.endswith("n = 100") for word in shown)
+    assert any(word.startswith("0.700 [0.604, 0.781]") and word.endswith("n = 100") for word in shown)
     assert any(word.startswith("undefined") for word in shown)
     assert words(bars("\x00 \ud800 odd").svg(titled=True))
 
@@ -255,7 +255,7 @@ def test_matplotlib_is_imported_only_to_draw_and_never_pyplot():
 
 def test_bars_of_intervals_show_them_in_the_digits_of_a_table():
     drawn = figures.bars("Half", {"a": wilson(50, 100), "b": wilson(7, 10)}, unit="share")
-    assert {"0.50 [0.40, 0.60]", "0.70 [0.40, 0.89]"} <= set(words(drawn.svg()))
+    assert {"0.500 [0.404, 0.596]", "0.700 [0.397, 0.892]"} <= set(words(drawn.svg()))
 
 
 def test_a_heat_map_around_chance_is_light_there_and_as_strong_on_both_sides():

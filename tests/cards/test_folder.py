@@ -274,7 +274,7 @@ def test_the_same_release_is_the_same_bytes(tmp_path):
 def test_a_model_card_shows_intervals_n_and_where_it_fails():
     undefined = Interval(None, None, None, 0.95, 0, "no pairs")
     card = model_card(MODEL, {"accuracy": wilson(75, 100), "pairs": undefined}, measured_on="KoCoSa dev")
-    assert "| accuracy | 0.75 [0.66, 0.82] | 100 |" in card
+    assert "| accuracy | 0.750 [0.657, 0.825] | 100 |" in card
     assert "| pairs | undefined (no pairs) | 0 |" in card
     assert "value [95 % interval]" in card and "Measured on KoCoSa dev." in card
     for said in (

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from deadpan.errors import ConfigError, DataError
 from deadpan.page import Link, Page, Table, number, score, stylesheet
+from deadpan.page.numbers import PValue, digits
 from deadpan.palette import DARK, LIGHT, MARKS, OKABE_ITO, SARCASTIC, SERIES, SINCERE
 from deadpan.records import Example, Turn
 from deadpan.stats import Interval, wilson
@@ -172,7 +173,7 @@ def test_scores_have_an_interval_a_whisker_and_n():
     page = Page("t").table(["system", "accuracy"], [["a", wilson(75, 100)], ["b", wilson(50, 100)]])
     reader = read(page)
     words = " ".join("".join(reader.words).split())
-    assert "0.75 [0.66, 0.82]" in words and "0.50 [0.40, 0.60]" in words
+    assert "0.750 [0.657, 0.825]" in words and "0.500 [0.404, 0.596]" in words
     assert sum(attrs.get("class") == "whisker" for _, attrs in reader.tags) == 2
     assert cells(reader) == ["n", "n", "n", "n"]  # the score and the n column, which nobody had to ask for
     places = [float(attrs["cx"]) for tag, attrs in reader.tags if tag == "circle"]
@@ -212,17 +213,37 @@ def test_a_row_that_does_not_fit_is_said_and_an_empty_table_too():
 @pytest.mark.parametrize(
     ("interval", "shown"),
     [
-        (Interval(0.7123, 0.69, 0.73, 0.95, 9), "0.71 [0.69, 0.73]"),
+        (Interval(0.7123, 0.69, 0.73, 0.95, 9), "0.712 [0.690, 0.730]"),
         (Interval(0.7123, 0.7101, 0.7144, 0.95, 9), "0.712 [0.710, 0.714]"),
-        (Interval(0.5, 0.1, 0.9, 0.95, 3), "0.5 [0.1, 0.9]"),
-        (Interval(-0.001, -0.05, 0.04, 0.95, 9), "0.00 [-0.05, 0.04]"),
+        (Interval(0.5, 0.1, 0.9, 0.95, 3), "0.50 [0.10, 0.90]"),
+        (Interval(-0.001, -0.05, 0.04, 0.95, 9), "-0.001 [-0.050, 0.040]"),
         (Interval(0.5, None, None, 0.95, 3), "0.500"),
+        (Interval(0.75, 0.3, 0.95, 0.95, 4), "0.75 [0.30, 0.95]"),
+        (Interval(12.34, 10.0, 15.0, 0.95, 4), "12.3 [10.0, 15.0]"),
+        (Interval(123.4, 100.0, 150.0, 0.95, 4), "123 [100, 150]"),
         (Interval(1.0, 1.0, 1.0, 0.95, 3), "1.000 [1.000, 1.000]"),
         (Interval(None, None, None, 0.95, 0, "no data"), "undefined (no data)"),
     ],
 )
 def test_as_many_digits_as_the_interval_allows(interval, shown):
     assert score(interval) == shown
+
+
+def test_scores_of_a_column_are_told_apart():
+    wide = [Interval(value, value - 0.2, value + 0.2, 0.95, 9) for value in (0.701, 0.704, 0.712)]
+    assert digits(wide) == 3 and digits([wide[0], wide[2]]) == 2 and digits(wide[:1] * 2) == 2
+    assert digits([]) == 3
+
+
+def test_a_p_value_is_never_0():
+    assert [number(PValue(p)) for p in (0.0432, 0.001, 0.00099, 0.0)] == [
+        "0.043",
+        "0.001",
+        "< 0.001",
+        "< 0.001",
+    ]
+    assert [PValue(p).equation() for p in (0.0432, 1e-9)] == ["p = 0.043", "p < 0.001"]
+    assert "< 0.001" in Table(("p",), ((PValue(1e-9),),))._repr_html_().replace("&lt;", "<")
 
 
 def test_bare_numbers():
@@ -306,5 +327,5 @@ def test_every_custom_property_is_defined_and_every_colour_is_one():
 def test_a_table_shows_itself():
     table = Table(("system", "macro_f1"), (("bow", Interval(0.71, 0.69, 0.73, 0.95, 100)),), "Scores")
     assert repr(table) == "Table('Scores', 2 columns, 1 rows)"
-    assert "0.71 [0.69, 0.73]" in str(table)
+    assert "0.710 [0.690, 0.730]" in str(table)
     assert "<caption>Scores</caption>" in table._repr_html_()

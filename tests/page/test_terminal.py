@@ -21,7 +21,7 @@ TABLE = Table(("system", "accuracy", "remark"), ROWS)
 def test_no_line_is_wider_than_asked_and_no_number_is_cut(width):
     text = render_text(TABLE, width)
     assert all(text_width(line) <= width for line in text.splitlines())
-    assert "0.50 [0.40, 0.60]" in text
+    assert "0.500 [0.404, 0.596]" in text
     assert "linear" in text
     assert "bigrams" in text
 
@@ -34,7 +34,7 @@ def test_numbers_are_right_aligned_with_their_count():
 
 def test_rows_become_blocks_when_columns_do_not_fit():
     text = render_text(TABLE, 40)
-    assert "  accuracy  0.50 [0.40, 0.60]" in text.splitlines()
+    assert "  accuracy  0.500 [0.404, 0.596]" in text.splitlines()
     assert not any("..." in line or "…" in line for line in text.splitlines())
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from deadpan.errors import DataError
 from deadpan.figures.figure import WIDTH, Figure, check_not_empty, clean
-from deadpan.page.numbers import DIGITS_WITHOUT_INTERVAL, number
+from deadpan.page.numbers import MOST_DIGITS, number
 from deadpan.page.table import Table
 from deadpan.palette import LIGHT
 
@@ -32,7 +32,7 @@ def heat(
     columns: tuple[str, Sequence[str]],
     unit: str,
     limits: tuple[float, float] | None = None,
-    decimals: int = DIGITS_WITHOUT_INTERVAL,
+    decimals: int = MOST_DIGITS,
     centre: float | Sequence[float] | None = None,
 ) -> Figure:
     """Draw a matrix with its numbers in the cells. `rows` and `columns` are an axis label and the names.

@@ -1,4 +1,7 @@
-"""Numbers as text, with no more digits than their confidence interval supports."""
+"""Numbers as text, by one rule for every page, figure and terminal.
+
+A score or coefficient has three decimals, two where its confidence interval is wide; a p value is never 0.
+"""
 
 from __future__ import annotations
 
@@ -8,25 +11,26 @@ from collections.abc import Iterable
 from deadpan.stats import Interval
 
 MOST_DIGITS = 3
-DIGITS_WITHOUT_INTERVAL = 3
 
 
 def digits(intervals: Iterable[Interval]) -> int:
-    """Return the decimals of the scores in one column: what the narrowest interval supports, at most three.
+    """Return the decimals of the scores in one column: one more than the narrowest interval supports.
 
-    An interval from 0.69 to 0.73 supports two: the third would be noise. The whole column has the same
-    number of decimals, so that values can be compared.
+    That is three up to a half-width of 0.1 and two beyond, fewer only for intervals wider than 1. The whole
+    column has the same number of decimals; three if two different scores would look the same with fewer.
     """
-    ends = [(i.low, i.high) for i in intervals if i.low is not None and i.high is not None]
+    column = list(intervals)
+    halves = [(i.high - i.low) / 2 for i in column if i.low is not None and i.high is not None]
     # An interval without width (a constant answer) says nothing about how precise the others are.
-    wide = [_allowed(low, high) for low, high in ends if high > low]
-    return max(wide, default=MOST_DIGITS if ends else DIGITS_WITHOUT_INTERVAL)
+    places = max((_allowed(half) for half in halves if half > 0), default=MOST_DIGITS)
+    values = {round(i.value, MOST_DIGITS) for i in column if i.value is not None}
+    alike = len({round(value, places) for value in values}) < len(values)
+    return MOST_DIGITS if alike and max(map(abs, values)) <= 1 else places
 
 
-def _allowed(low: float, high: float) -> int:
-    half = (high - low) / 2
-    least = 1 if half <= 1 else 0  # a share of 0.5 is never shown as 0, whatever its interval
-    return min(max(-math.floor(math.log10(half)), least), MOST_DIGITS)
+def _allowed(half: float) -> int:
+    least = 2 if half <= 1 else 0  # 3 of 4 is 0.75, not 0.8, whatever its interval
+    return min(max(1 - math.floor(math.log10(half)), least), MOST_DIGITS)
 
 
 def score(interval: Interval, decimals: int | None = None) -> str:
@@ -66,5 +70,5 @@ def number(value: float) -> str:
     if not math.isfinite(value):
         return "undefined"
     size = abs(value)
-    decimals = DIGITS_WITHOUT_INTERVAL if size < 10 else 1 if size < 1000 else 0
+    decimals = MOST_DIGITS if size < 10 else 1 if size < 1000 else 0
     return f"{value:z,.{decimals}f}"

@@ -51,11 +51,9 @@ class Interval(Result):
                 raise ValueError("an undefined figure is None with a reason, never NaN")
 
     def __str__(self) -> str:
-        if self.value is None:
-            return f"undefined ({self.why})"
-        if self.low is None or self.high is None:
-            return f"{self.value:.3f}"
-        return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
+        from deadpan.page.numbers import score
+
+        return score(self)
 
     def as_dict(self) -> dict[str, object]:
         """Return the fields, for a manifest or `--json`."""

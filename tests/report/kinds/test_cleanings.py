@@ -33,7 +33,7 @@ def test_a_score_that_falls_when_copies_are_out_is_in_the_finding():
 
     fallen = {"before": one(0.94, 0.96, 0.98), "after": one(0.21, 0.32, 0.43)}
     level = {"before": one(0.5, 0.6, 0.7), "after": one(0.45, 0.55, 0.65)}
-    assert "For bow, F1 falls from 0.96 [0.94, 0.98] to 0.32 [0.21, 0.43]" in _fall(
+    assert "For bow, F1 falls from 0.960 [0.940, 0.980] to 0.320 [0.210, 0.430]" in _fall(
         {"systems": {"bow": {"f1": fallen, "auc": level}}}
     )
     assert _fall({"systems": {"bow": {"auc": level}}}) == ""

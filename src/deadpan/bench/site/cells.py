@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from deadpan.bench.site.drawings import bar
 from deadpan.page.markup import escape
+from deadpan.page.numbers import bounds, digits
 from deadpan.stats import Interval
 
 
@@ -18,14 +19,14 @@ def small(text: str) -> str:
     return f"<small>{escape(text)}</small>" if text else ""
 
 
-def score_cell(interval: Interval, note: str = "", chance: float | None = None) -> str:
-    """Return a score with its interval; with `chance`, also as a drawing."""
+def score_cell(
+    interval: Interval, note: str = "", chance: float | None = None, decimals: int | None = None
+) -> str:
+    """Return a score with its interval; with `chance`, also as a drawing; `decimals` are its column's."""
     if interval.value is None:
         return '<td class="n">–</td>'
-    places = 2 if chance is None else 3
-    around = ""
-    if interval.low is not None and interval.high is not None:
-        around = f"<small>[{interval.low:.{places}f}, {interval.high:.{places}f}]</small>"
+    places = digits([interval]) if decimals is None else decimals
+    around = small(bounds(interval, places))
     drawn = "" if chance is None else bar(interval, chance)
     return (
         f'<td class="n" data-v="{interval.value:.6g}"><b>{interval.value:.{places}f}</b>{around}{drawn}'

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from deadpan.bench.items.item import CATEGORIES
 from deadpan.bench.site.board import Board, BoardEntry
 from deadpan.page.markup import escape
+from deadpan.page.numbers import digits
 from deadpan.stats import Interval
 
 WIDTH, HEIGHT, PAD = 176, 14, 5
@@ -45,7 +46,8 @@ def multiples(board: Board) -> str:
         if not shown:
             continue
         n = max(value.n for _, value in shown)
-        rows = "".join(_multiple_row(entry, value) for entry, value in shown)
+        places = digits(value for _, value in shown)
+        rows = "".join(_multiple_row(entry, value, places) for entry, value in shown)
         drawn.append(
             f'<figure class="multiple"><figcaption>{escape(title)} <span>n = {n}</span></figcaption>'
             f"<ol>{rows}</ol></figure>"
@@ -53,15 +55,15 @@ def multiples(board: Board) -> str:
     return f'<div class="multiples">{"".join(drawn)}</div>'
 
 
-def _multiple_row(entry: BoardEntry, value: Interval) -> str:
+def _multiple_row(entry: BoardEntry, value: Interval, places: int) -> str:
     aside = "" if entry.kind == "model" else ' class="aside"'
     interval = ""
     if value.low is not None and value.high is not None:
-        interval = f'<span class="sr"> from {value.low:.2f} to {value.high:.2f}</span>'
+        interval = f'<span class="sr"> from {value.low:.{places}f} to {value.high:.{places}f}</span>'
     drawn = bar(value, entry.scores.chance)
     return (
         f'<li{aside}><span title="{escape(entry.name)}">{escape(entry.name)}</span>{drawn}'
-        f"<b>{value.value:.2f}{interval}</b></li>"
+        f"<b>{value.value:.{places}f}{interval}</b></li>"
     )
 
 

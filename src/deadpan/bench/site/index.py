@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from deadpan.bench.scores.difficulty import ItemFacts
-from deadpan.bench.scores.score import LANGUAGES
+from deadpan.bench.scores.score import LANGUAGES, RunScores
 from deadpan.bench.site.board import Board, BoardEntry, PartEntry, named
 from deadpan.bench.site.cells import cell, score_cell, small
 from deadpan.bench.site.drawings import bar, cost_scatter, multiples, token_scatter
 from deadpan.bench.site.pages import about, document, families, reach, take_part
 from deadpan.page.markup import escape
-from deadpan.page.numbers import PValue
+from deadpan.page.numbers import PValue, digits, number
 from deadpan.records import Item
 from deadpan.stats import Interval, PairedDifference
 
@@ -129,13 +129,14 @@ _BOARD_COLUMNS = (
 
 def _table(board: Board) -> str:
     head = []
-    for name, words, first, number in _BOARD_COLUMNS:
-        kinds = " ".join(kind for kind in (name if name == "rank" else "", "n" if number else "") if kind)
+    for name, words, first, right in _BOARD_COLUMNS:
+        kinds = " ".join(kind for kind in (name if name == "rank" else "", "n" if right else "") if kind)
         shown = f'<button type="button">{words}</button>' if first else f"<span>{words}</span>"
         sort = ' aria-sort="descending"' if name == "avg" else ""
         extra = f' data-first="{first}"' if first else ""
         head.append(f'<th scope="col" class="{kinds}"{extra}{sort}>{shown}</th>')
-    rows = [_row(entry) for entry in board.entries]
+    places = score_decimals(board)
+    rows = [_row(entry, places) for entry in board.entries]
     if board.human is None:
         rows.insert(0, _pending())
     at = next(
@@ -150,7 +151,20 @@ def _table(board: Board) -> str:
     )
 
 
-def _row(entry: BoardEntry) -> str:
+def score_decimals(board: Board) -> tuple[int, int, int, int]:
+    """Return the decimals of the four columns of scores."""
+    scores = [entry.scores for entry in board.entries]
+    return (
+        digits(each.avg for each in scores), digits(each.maj for each in scores),
+        digits(each.pairs for each in scores), digits(_same_letter(each) for each in scores),
+    )  # fmt: skip
+
+
+def _same_letter(scores: RunScores) -> Interval:
+    return scores.shuffle_consistency or scores.letter_consistency
+
+
+def _row(entry: BoardEntry, places: tuple[int, int, int, int]) -> str:
     scores = entry.scores
     rank = f"{entry.rank}{'=' if entry.tied else ''}" if entry.rank else "–"
     returned = ", ".join(scores.returned)
@@ -178,11 +192,11 @@ def _row(entry: BoardEntry) -> str:
         cell("rank", rank, entry.rank or None),
         f'<th scope="row" class="who" data-v="{escape(entry.name)}"><b>{escape(entry.name)}</b>'
         f"<span>{escape(people)}</span>{small(note)}{small(unranked)}</th>",
-        score_cell(scores.avg, chance=scores.chance),
+        score_cell(scores.avg, chance=scores.chance, decimals=places[0]),
         f'<td class="said"><span>{_against(entry.above)}</span></td>',
-        score_cell(scores.maj, ties),
-        score_cell(scores.pairs),
-        score_cell(scores.shuffle_consistency or scores.letter_consistency, shuffled),
+        score_cell(scores.maj, ties, decimals=places[1]),
+        score_cell(scores.pairs, decimals=places[2]),
+        score_cell(_same_letter(scores), shuffled, decimals=places[3]),
         cell("n", "–" if human else cost, None if human else scores.cost),
         cell("n", "–" if human else f"{scores.seconds:.2f}", None if human else scores.seconds, reasoning),
         cell("n", f"{100 * sum(faults):.1f} %", sum(faults), *named_faults, again, form),
@@ -218,8 +232,8 @@ def _pending() -> str:
 
 def _chance(chance: float) -> str:
     drawn = bar(Interval(chance, None, None, 0.95, 0), chance)
-    value, pair = f' data-v="{chance:.6g}"', f"a pair: {chance**2:.2f}"
-    return _empty_row("Chance", f"one of {_options(chance)}", f"<b>{chance:.3f}</b>{drawn}", value, pair)
+    value, pair = f' data-v="{chance:.6g}"', f"a pair: {number(chance**2)}"
+    return _empty_row("Chance", f"one of {_options(chance)}", f"<b>{number(chance)}</b>{drawn}", value, pair)
 
 
 def _options(chance: float) -> str:
@@ -292,7 +306,7 @@ def _method(board: Board) -> str:
 
 def _one_in(share: float) -> str:
     n = 1 / share
-    return f"1 in {round(n)}" if abs(n - round(n)) < 1e-6 else f"{share:.3f}"
+    return f"1 in {round(n)}" if abs(n - round(n)) < 1e-6 else number(share)
 
 
 def _downloads(downloads: Sequence[tuple[str, str]]) -> str:
@@ -319,7 +333,8 @@ def _language_table(language: str, board: Board) -> str:
     head = "".join(
         f'<th scope="col" class="{kind}"><span>{words}</span></th>' for words, kind in _LANGUAGE_COLUMNS
     )
-    rows = "\n".join(_language_row(entry) for entry in board.entries)
+    places = score_decimals(board)
+    rows = "\n".join(_language_row(entry, places) for entry in board.entries)
     first = board.entries[0].scores
     size = f"{first.n} questions in {first.families} families"
     label = f"language-{escape(language)}"
@@ -330,15 +345,15 @@ def _language_table(language: str, board: Board) -> str:
     )
 
 
-def _language_row(entry: BoardEntry) -> str:
+def _language_row(entry: BoardEntry, places: tuple[int, int, int, int]) -> str:
     scores = entry.scores
     rank = f"{entry.rank}{'=' if entry.tied else ''}" if entry.rank else "–"
     kind = "" if entry.kind == "model" else ' class="aside"'
     return (
         f"<tr{kind}>{cell('rank', rank, entry.rank or None)}"
         f'<th scope="row" class="who"><b>{escape(entry.name)}</b></th>'
-        f"{score_cell(scores.avg, chance=scores.chance)}"
-        f"{score_cell(scores.maj)}{score_cell(scores.pairs)}</tr>"
+        f"{score_cell(scores.avg, chance=scores.chance, decimals=places[0])}"
+        f"{score_cell(scores.maj, decimals=places[1])}{score_cell(scores.pairs, decimals=places[2])}</tr>"
     )
 
 

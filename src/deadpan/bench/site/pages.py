@@ -22,6 +22,7 @@ from deadpan.bench.site.board import Board, named
 from deadpan.llm.settings import EMBEDDED_PREFIX
 from deadpan.page import stylesheet
 from deadpan.page.markup import escape
+from deadpan.page.numbers import number
 from deadpan.records import Item, Turn
 
 
@@ -161,10 +162,10 @@ def try_page(items: Sequence[Item]) -> str:
         "<header><h1>Try it</h1><p class='lead'>Choose an option for each item, then open the answer. "
         "Nothing is recorded.</p></header>"
     ]
-    for number, item in enumerate(items, 1):
+    for place, item in enumerate(items, 1):
         language = escape(item.language)
         parts.append(
-            f"<h2>{number}</h2>{scene(item)}<p lang='{language}'><b>{escape(item.question)}</b></p>"
+            f"<h2>{place}</h2>{scene(item)}<p lang='{language}'><b>{escape(item.question)}</b></p>"
             f"{_options(item, answer=False)}"
             f"<details><summary>The answer</summary><p lang='{language}'><b>{LETTERS[item.answer]}</b> "
             f"{escape(item.options[item.answer])}</p><p>{escape(item.difficulty)}</p></details>"
@@ -255,7 +256,7 @@ def _who(item: Item, answers: Answers) -> str:
         )
         rows.append(
             f"<tr><th scope='row'>{escape(named(name)[0])}</th><td class='runs'>{shown}</td>"
-            f"<td class='n'>{each.right:.2f}</td></tr>"
+            f"<td class='n'>{number(each.right)}</td></tr>"
         )
     doubted = any(
         kind_of(name) == "human" and len(each.predictions) > 1 and each.right < AGREEMENT
@@ -308,13 +309,13 @@ def items_index(items: Sequence[Item], facts: Mapping[str, ItemFacts], answers: 
     for item in items:
         found = facts.get(item.id)
         right = (
-            f'<td class="n" data-v="{found.easiness:.4f}">{found.easiness:.2f}</td>'
+            f'<td class="n" data-v="{found.easiness:.4f}">{number(found.easiness)}</td>'
             if found
             else "<td>–</td>"
         )
         known = found is not None and found.discrimination is not None
         apart = (
-            f'<td class="n" data-v="{found.discrimination:.4f}">{found.discrimination:.2f}</td>'
+            f'<td class="n" data-v="{found.discrimination:.4f}">{number(found.discrimination or 0.0)}</td>'
             if found is not None and known
             else '<td class="n">–</td>'
         )
