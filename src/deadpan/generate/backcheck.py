@@ -65,12 +65,7 @@ class BackCheck(Result):
         return Summary((Table(("items", "share"), rows),), (f"item by item: {self.folder / _ITEMS}",))
 
     def as_dict(self) -> dict[str, object]:
-        return {
-            "n": self.n,
-            "easy": encode(self.easy),
-            "right_alone": encode(self.right_alone),
-            "right_with_context": encode(self.right_with_context),
-        }
+        return {name: value for name, value in encode(self).items() if name != "folder"}
 
 
 def back_check(

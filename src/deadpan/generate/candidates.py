@@ -23,7 +23,7 @@ from deadpan.generate.dialogue import (
     scene_grammar,
 )
 from deadpan.generate.folder import SPEAKERS, Draft, render_dialogue
-from deadpan.generate.language import Language, matches_language
+from deadpan.generate.language import Language
 from deadpan.generate.plan import GenerationPlan
 from deadpan.llm import Client, LLMSettings, Message, Outcome, Reply, Unreadable, ask
 from deadpan.records import Turn
@@ -182,7 +182,7 @@ class CandidateWriter:
 
     def _read_line(self, reply: Reply) -> str:
         text = read_line(reply.text)
-        if not matches_language([text], self.language.facts.letters, self.language.facts.common_words):
+        if not self.language.matches([text]):
             raise Unreadable("wrong_language", text[:80])
         return text
 

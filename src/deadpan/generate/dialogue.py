@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from deadpan.generate.folder import SPEAKERS, Draft
-from deadpan.generate.language import Language, matches_language
+from deadpan.generate.language import Language
 from deadpan.llm import LLMSettings, Message, Unreadable, assistant, user
 from deadpan.records import Turn
 from deadpan.text import fold
@@ -23,11 +23,6 @@ _TURN = re.compile(r"([A-Za-z])\s*[:：]\s*(.*)")
 _NAMED = re.compile(r"[\(（\[]\s*([A-Za-z])\s*[\)）\]]")
 _QUOTES = '"“”‘’「」『』'
 _EMPTY = re.compile(r"[\s.…\-_*<>\[\]{}()/?!~]*")
-
-
-def dialogue_messages(language: Language, draft: Draft) -> list[Message]:
-    """Return the prompt for one situation, with its two examples."""
-    return language.prompts["dialogue"].messages(**prompt_values(language, draft))
 
 
 def prompt_values(language: Language, draft: Draft) -> dict[str, str]:
@@ -76,13 +71,7 @@ def read_dialogue(language: Language, answer: str) -> ParsedDialogue:
         raise Unreadable("extra_text", parts.strangers[0][:80])
     context, response = _joined(parts.turns), parts.responses[0]
     _check_speakers(context, response)
-    texts = [*(turn.text for turn in context), response.text, parts.explanations[0]]
-    if any(_EMPTY.fullmatch(text) for text in texts):
-        raise Unreadable("hollow_text")
-    if len({fold(turn.text) or turn.text for turn in (*context, response)}) <= len(context):
-        raise Unreadable("repeats_itself")
-    if not matches_language(texts, language.facts.letters, language.facts.common_words):
-        raise Unreadable("wrong_language")
+    _check_texts(language, (*context, response), parts.explanations)
     return ParsedDialogue(context, parts.explanations[0], response)
 
 
@@ -98,22 +87,24 @@ def read_scene(language: Language, answer: str) -> tuple[Turn, ...]:
         raise Unreadable("one_speaker" if len(context) < 2 else "third_speaker")
     if len(context) > _MAX_TURNS:
         raise Unreadable("too_many_turns", str(len(context)))
-    texts = [turn.text for turn in context]
-    if any(_EMPTY.fullmatch(text) for text in texts):
+    _check_texts(language, context)
+    return context
+
+
+def _check_texts(language: Language, turns: Sequence[Turn], others: Sequence[str] = ()) -> None:
+    """Check that no text is empty, no turn repeats another, and all are in the language."""
+    texts = [turn.text for turn in turns]
+    if any(_EMPTY.fullmatch(text) for text in (*texts, *others)):
         raise Unreadable("hollow_text")
     if len({fold(text) or text for text in texts}) < len(texts):
         raise Unreadable("repeats_itself")
-    if not matches_language(texts, language.facts.letters, language.facts.common_words):
+    if not language.matches([*texts, *others]):
         raise Unreadable("wrong_language")
-    return context
 
 
 def read_line(answer: str) -> str:
     """Return the text of an answer of one line, without a speaker's letter and quotation marks."""
-    written = [line.strip() for line in answer.strip().splitlines() if line.strip()]
-    if len(written) != 1:
-        raise Unreadable("not_one_line", f"{len(written)} lines")
-    line = _MARKUP.sub("", written[0])
+    line = _MARKUP.sub("", only_line(answer))
     named = _TURN.fullmatch(line)
     text = (named[2] if named else line).strip().strip(_QUOTES).strip()
     if _EMPTY.fullmatch(text):
@@ -121,6 +112,14 @@ def read_line(answer: str) -> str:
     if repeats_itself(text):
         raise Unreadable("repeats_itself", text[:80])
     return text
+
+
+def only_line(answer: str) -> str:
+    """Return the only line of an answer; one of several lines is Unreadable."""
+    written = [line.strip() for line in answer.strip().splitlines() if line.strip()]
+    if len(written) != 1:
+        raise Unreadable("not_one_line", f"{len(written)} lines")
+    return written[0]
 
 
 def repeats_itself(text: str) -> bool:

@@ -19,7 +19,7 @@ from deadpan.duplicates import distinct, identity
 from deadpan.errors import ConfigError, ModelError, need
 from deadpan.generate.dialogue import read_dialogue
 from deadpan.generate.folder import Draft, Dropped, GenerationFolder, StepWriter
-from deadpan.generate.language import Language, matches_language
+from deadpan.generate.language import Language
 from deadpan.generate.plan import FilterPlan, GenerationPlan
 from deadpan.generate.politeness import Judge, inconsistency, open_judge
 from deadpan.generate.questions import in_order
@@ -71,42 +71,31 @@ def _findings(
             asked = Moderation(plan.settings("dialogue"), plan.filter.moderation_model, journal)
             moderate = held.enter_context(closing(asked))
         toxicity = open_checks(names, plan.filter, language, moderate)
-        new_scene = plan.scene == "new"
-        alone = AloneChecks(plan.filter, language, toxicity, _judge(plan, language), new_scene=new_scene)
+        judge = open_judge(plan.politeness, language) if plan.filter.politeness else None
+        single = _SingleChecks(plan.filter, language, toxicity, judge, plan.scene == "new")
         drafts = run.drafts("dialogue")
         while some := list(islice(drafts, _CHUNK)):
-            new = alone.check(some)
+            new = single.check(some)
             findings += new
             texts += ["" if reason else draft.text for draft, (reason, _) in zip(some, new, strict=True)]
     return findings, texts
 
 
-def _judge(plan: GenerationPlan, language: Language) -> Judge | None:
-    return open_judge(plan.politeness, language) if plan.filter.politeness else None
-
-
-class AloneChecks:
+@dataclass(frozen=True, slots=True)
+class _SingleChecks:
     """The checks of one dialogue without the others. Without `new_scene` the context is the source."""
 
-    def __init__(
-        self,
-        plan: FilterPlan,
-        language: Language,
-        toxicity: Sequence[Check],
-        judge: Judge | None,
-        *,
-        new_scene: bool = True,
-    ) -> None:
-        self.new_scene = new_scene
-        self.plan = plan
-        self.language = language
-        self.toxicity = toxicity
-        self.judge = judge
+    plan: FilterPlan
+    language: Language
+    toxicity: Sequence[Check]
+    judge: Judge | None
+    new_scene: bool
 
     def check(self, drafts: Sequence[Draft]) -> list[Finding]:
         """Return the first finding on each dialogue."""
         texts = [[*(turn.text for turn in draft.turns), draft.explanation] for draft in drafts]
-        findings = [self._language(dialogue) for dialogue in texts]
+        fits = [not self.plan.language or self.language.matches(dialogue) for dialogue in texts]
+        findings = [_NO_FINDING if right else ("wrong_language", "") for right in fits]
         for toxicity in self.toxicity:
             left = [place for place, (reason, _) in enumerate(findings) if not reason]
             for place, word in zip(left, toxicity([texts[place] for place in left]), strict=True):
@@ -115,11 +104,6 @@ class AloneChecks:
             finding if finding[0] else self._rest(draft)
             for draft, finding in zip(drafts, findings, strict=True)
         ]
-
-    def _language(self, texts: Sequence[str]) -> Finding:
-        facts = self.language.facts
-        fits = not self.plan.language or matches_language(texts, facts.letters, facts.common_words)
-        return _NO_FINDING if fits else ("wrong_language", "")
 
     def _rest(self, draft: Draft) -> Finding:
         if self.judge and (why := inconsistency(draft.turns, draft.politeness, self.language, self.judge)):

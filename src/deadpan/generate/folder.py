@@ -97,24 +97,19 @@ def as_examples(draft: Draft, language: str) -> list[Example]:
     """Return the draft as examples that nobody judged: the sarcastic response and, if any, its contrast."""
     if draft.response is None:
         return []
-    about: dict[str, Any] = {"topic": draft.topic, "situation": draft.situation}
     shared: dict[str, Any] = {
         "context": draft.context,
         "label_kind": "generated",
         "group": draft.id,
         "source": "deadpan-generate",
         "language": language,
-        "meta": about,
+        "meta": {"topic": draft.topic, "situation": draft.situation},
+        "sequence": draft.id if draft.sincere else "",
     }
-    sequence = draft.id if draft.sincere else ""
-    made = [
-        Example(
-            draft.id, draft.response, label=True, explanation=draft.explanation, sequence=sequence, **shared
-        )
-    ]
+    made = [Example(draft.id, draft.response, label=True, explanation=draft.explanation, **shared)]
     if draft.sincere:
         twin = Turn(draft.response.speaker, draft.sincere)
-        made.append(Example(f"{draft.id}/sincere", twin, label=False, sequence=sequence, **shared))
+        made.append(Example(f"{draft.id}/sincere", twin, label=False, **shared))
     return made
 
 
@@ -235,7 +230,7 @@ class StepCounts:
     tokens_in: int = 0
     tokens_out: int = 0
     cost_micros: int = 0
-    unpriced: int = 0
+    unpriced_calls: int = 0
     retried: Counter[str] = field(default_factory=Counter)
 
     def add_calls(self, replies: Iterable[Reply]) -> None:
@@ -245,34 +240,26 @@ class StepCounts:
             self.tokens_in += reply.usage.input_tokens if reply.usage else 0
             self.tokens_out += reply.usage.output_tokens if reply.usage else 0
             self.cost_micros += round((reply.cost or 0.0) * MICRO)
-            self.unpriced += reply.cost is None
+            self.unpriced_calls += reply.cost is None
 
     def as_dict(self) -> dict[str, int]:
-        plain = {
-            "read": self.read,
-            "kept": self.kept,
-            "calls": self.calls,
-            "tokens_in": self.tokens_in,
-            "tokens_out": self.tokens_out,
-            "cost_micros": self.cost_micros,
-            "unpriced_calls": self.unpriced,
-        }
-        retried = {f"asked_again.{kind}": n for kind, n in sorted(self.retried.items())}
-        return {**plain, **retried}
+        counts: dict[str, Any] = encode(self)
+        retried = counts.pop("retried")
+        return counts | {f"asked_again.{kind}": n for kind, n in sorted(retried.items())}
 
 
+@dataclass(slots=True)
 class StepWriter:
     """Writes one step, draft by draft, in order; the step is complete when closed without an error."""
 
-    def __init__(self, run: GenerationFolder, name: str, config: Mapping[str, Any], seed: int) -> None:
-        self.run = run
-        self.name = name
-        self.config = config
-        self.seed = seed
-        self.tally = Tally()
-        self.counts = StepCounts()
-        self._stack = ExitStack()
-        self._files: dict[str, IO[str]] = {}
+    run: GenerationFolder
+    name: str
+    config: Mapping[str, Any]
+    seed: int
+    tally: Tally = field(default_factory=Tally)
+    counts: StepCounts = field(default_factory=StepCounts)
+    _stack: ExitStack = field(default_factory=ExitStack)
+    _files: dict[str, IO[str]] = field(default_factory=dict)
 
     def __enter__(self) -> Self:
         folder = self.run.step(self.name)
@@ -336,33 +323,15 @@ class StepResult(Result):
     def of(cls, run: GenerationFolder, name: str, manifest: Manifest) -> StepResult:
         """Return the result of a finished step."""
         counts = manifest.counts
-        return cls(
-            name,
-            run.step(name),
-            counts["read"],
-            counts["kept"],
-            dict(manifest.drops),
-            dict(manifest.changes),
-            counts["calls"],
-            counts["cost_micros"] / MICRO,
-            counts["unpriced_calls"],
-        )
+        drops, changes, cost = dict(manifest.drops), dict(manifest.changes), counts["cost_micros"] / MICRO
+        read, kept, calls, unpriced = (counts[key] for key in ("read", "kept", "calls", "unpriced_calls"))
+        return cls(name, run.step(name), read, kept, drops, changes, calls, cost, unpriced)
 
     def summary(self) -> Summary:
         return Summary((_table([self]),), (f"kept and dropped dialogues: {self.folder}",))
 
     def as_dict(self) -> dict[str, object]:
-        return {
-            "step": self.step,
-            "folder": str(self.folder),
-            "read": self.read,
-            "kept": self.kept,
-            "drops": dict(self.drops),
-            "changes": dict(self.changes),
-            "calls": self.calls,
-            "cost": self.cost,
-            "unpriced_calls": self.unpriced_calls,
-        }
+        return {**encode(self), "folder": str(self.folder)}
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -168,6 +168,10 @@ class Language:
     def toxic_words(self) -> Path:
         return self.folder / "toxic.toml"
 
+    def matches(self, texts: Sequence[str]) -> bool:
+        """Return whether texts are written in the language, by its letters and common words."""
+        return matches_language(texts, self.facts.letters, self.facts.common_words)
+
     def fingerprint(self, names: Iterable[str]) -> dict[str, str]:
         """Return hashes of the given prompts, for a manifest."""
         return {name: digest(_file(name, self.folder, self.preset))[:16] for name in ("language", *names)}

@@ -59,12 +59,8 @@ class ReviewResult(Result):
         return Summary(notes=(line,))
 
     def as_dict(self) -> dict[str, object]:
-        return {
-            "decided": self.decided,
-            "waiting": self.waiting,
-            "kept": self.kept,
-            "drops": dict(self.tally.drops),
-        }
+        counts = {"decided": self.decided, "waiting": self.waiting, "kept": self.kept}
+        return {**counts, "drops": dict(self.tally.drops)}
 
 
 def review_run(
@@ -97,10 +93,13 @@ def review_decisions(run: GenerationFolder) -> dict[str, str]:
     path = run.root / _DECISIONS
     if not path.is_file():
         return {}
-    latest = {(one.item_id, one.annotator): one for one in read_records(path, Judgment)}
-    if not latest:
-        return {}
-    labels = majority(ratings_from_judgments(list(latest.values()), _QUESTION))
+    return _majorities(read_records(path, Judgment), _QUESTION)
+
+
+def _majorities(judgments: Iterable[Judgment], question: str) -> dict[str, str]:
+    """Return the majority of people's last answers to a question, by item."""
+    latest = {(j.item_id, j.annotator): j for j in judgments if j.question == question and j.answer.strip()}
+    labels = majority(ratings_from_judgments(list(latest.values()), question)) if latest else ()
     return {label.item_id: label.value for label in labels if label.value is not None}
 
 
@@ -133,11 +132,7 @@ def write_review_study(
     source = GenerationFolder(plan.out)
     items = [
         AnnotateItem(
-            draft.id,
-            draft.response,
-            draft.context,
-            explanation=draft.explanation,
-            suspect=draft.suspect,
+            draft.id, draft.response, draft.context, explanation=draft.explanation, suspect=draft.suspect
         )
         for draft in waiting_suspects(source)
         if draft.response is not None
@@ -258,20 +253,12 @@ def verdicts(export: Export) -> dict[str, Verdict]:
     judgments = (*export.judgments, *export.qualification)
     for question in ANNOTATE_ANSWERS:
         unlabelled = [one for one in judgments if (one.item_id, question) not in known]
-        labelled |= _majorities(unlabelled, question)
+        labelled |= {(item, question): value for item, value in _majorities(unlabelled, question).items()}
     answers: dict[str, dict[str, str]] = {}
     for (item, question), value in labelled.items():
         if question in ANNOTATE_ANSWERS:
             answers.setdefault(item, {})[question] = parse_answer(question, value)
     return {item: Verdict(**by_question) for item, by_question in answers.items()}
-
-
-def _majorities(judgments: Iterable[Judgment], question: str) -> dict[tuple[str, str], str]:
-    latest = {(j.item_id, j.annotator): j for j in judgments if j.question == question and j.answer.strip()}
-    if not latest:
-        return {}
-    labels = majority(ratings_from_judgments(list(latest.values()), question))
-    return {(label.item_id, question): label.value for label in labels if label.value is not None}
 
 
 def parse_answer(question: str, value: str) -> str:

@@ -10,9 +10,9 @@ from concurrent.futures import Future, wait
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from deadpan.generate.dialogue import dialogue_messages, lines_of_json, read_dialogue
+from deadpan.generate.dialogue import lines_of_json, only_line, prompt_values, read_dialogue
 from deadpan.generate.folder import Draft, render_dialogue
-from deadpan.generate.language import Language, matches_language
+from deadpan.generate.language import Language
 from deadpan.llm import Message, Unreadable
 from deadpan.llm.client import submit
 from deadpan.records import Turn
@@ -67,17 +67,9 @@ _TIGHT_DASH = re.compile(r"[-–—]")
 _WRAP = "*_`\"'“”‘’ \t"
 
 
-def situation_messages(language: Language, draft: Draft) -> list[Message]:
-    """Return the prompt for one source dialogue, with its two examples."""
-    return language.prompts["situation"].messages(dialogue=render_dialogue(draft.source))
-
-
 def read_situation(language: Language, answer: str) -> tuple[str, str]:
     """Return (theme, summary) of an answer `theme - summary`; anything else is Unreadable."""
-    written = [line.strip() for line in answer.strip().splitlines() if line.strip()]
-    if len(written) != 1:
-        raise Unreadable("not_one_line", f"{len(written)} lines")
-    line = written[0].strip(_WRAP)
+    line = only_line(answer).strip(_WRAP)
     for word in language.facts.words.situation:
         line = re.sub(rf"^{re.escape(word)}\s*[:：]\s*", "", line, flags=re.IGNORECASE)
     parts = _DASH.split(line, maxsplit=1)
@@ -88,14 +80,9 @@ def read_situation(language: Language, answer: str) -> tuple[str, str]:
         raise Unreadable("no_theme_or_summary", line[:80])
     if len(theme.split()) > _THEME_WORDS or len(summary) > _SUMMARY_CHARACTERS:
         raise Unreadable("too_long", line[:80])
-    if not matches_language([summary], language.facts.letters, language.facts.common_words):
+    if not language.matches([summary]):
         raise Unreadable("wrong_language", line[:80])
     return theme, summary
-
-
-def abnormal_messages(language: Language, draft: Draft) -> list[Message]:
-    """Return the prompt for one dialogue, with its three examples."""
-    return language.prompts["abnormal"].messages(dialogue=render_dialogue(draft.turns))
 
 
 def read_finding(language: Language, answer: str) -> str:
@@ -103,8 +90,8 @@ def read_finding(language: Language, answer: str) -> str:
     words = language.facts.words
     first = answer.strip().partition("\n")[0].strip(" *_`\"'“”")
     # The longer word first: "abnormal" holds "normal".
-    choices = sorted([(w, True) for w in words.abnormal] + [(w, False) for w in words.normal], key=_longest)
-    for word, abnormal in choices:
+    choices = [(word, True) for word in words.abnormal] + [(word, False) for word in words.normal]
+    for word, abnormal in sorted(choices, key=lambda choice: -len(choice[0])):
         if match := re.match(
             rf"(?:[^:：]{{0,20}}[:：]\s*)?{re.escape(word)}(?!\w)[\s*_`.:：–—-]*(.*)", first, re.I
         ):
@@ -112,34 +99,18 @@ def read_finding(language: Language, answer: str) -> str:
     raise Unreadable("no_finding", first[:80])
 
 
-def _longest(choice: tuple[str, bool]) -> int:
-    return -len(choice[0])
-
-
 _MIN_SHARED = 0.25
 """Smallest share of the sarcastic response's words; below it, words alone tell the two apart."""
 _QUOTES = '"“”‘’「」『』*_` '
 
 
-def contrast_messages(language: Language, draft: Draft) -> list[Message]:
-    """Return the prompt for one dialogue, with its two examples."""
-    response = draft.response or Turn("", "")
-    return language.prompts["sincere"].messages(
-        dialogue=render_dialogue(draft.context), speaker=response.speaker, response=response.text
-    )
-
-
 def read_sincere(language: Language, draft: Draft, answer: str) -> str:
     """Return the sincere response; one that is identical or shares too few words is Unreadable."""
-    written = [line.strip() for line in answer.strip().splitlines() if line.strip()]
-    if len(written) != 1:
-        raise Unreadable("not_one_line", f"{len(written)} lines")
+    line = only_line(answer)
     labels = "|".join(re.escape(word) for word in language.facts.words.sincere)
-    match = re.fullmatch(
-        rf"[*_`\s]*(?:{labels})\s*(?:\([AB]\))?[*_`\s]*[:：]\s*(.*)", written[0], re.IGNORECASE
-    )
+    match = re.fullmatch(rf"[*_`\s]*(?:{labels})\s*(?:\([AB]\))?[*_`\s]*[:：]\s*(.*)", line, re.IGNORECASE)
     if not match:
-        raise Unreadable("no_sincere_response", written[0][:80])
+        raise Unreadable("no_sincere_response", line[:80])
     words = re.sub(r"^[AB]\s*[:：]\s*", "", match[1].strip(_QUOTES)).strip(_QUOTES)
     if not words:
         raise Unreadable("empty_answer")
@@ -148,7 +119,7 @@ def read_sincere(language: Language, draft: Draft, answer: str) -> str:
         raise Unreadable("same_as_sarcastic")
     if shared_words(sarcastic, words) < _MIN_SHARED:
         raise Unreadable("shares_too_little", words[:80])
-    if not matches_language([words], language.facts.letters, language.facts.common_words):
+    if not language.matches([words]):
         raise Unreadable("wrong_language", words[:80])
     return words
 
@@ -168,47 +139,63 @@ def shared_words(one: str, other: str) -> float:
 def _same_stem(one: str, other: str) -> bool:
     if one == other:
         return True
-    if one.isascii() or other.isascii():
-        return False
-    least = min(len(one), len(other))
-    return least >= 2 and one[:2] == other[:2]
+    both = not one.isascii() and not other.isascii() and min(len(one), len(other)) >= 2
+    return both and one[:2] == other[:2]
 
 
 @dataclass(frozen=True, slots=True)
 class AskedStep:
-    """The prompt of a step and the reading of its answer.
+    """The prompt of a step, filled in for a draft, and the fields of the draft that its answer gives.
 
-    `add` returns the draft with the answer read into it, or raises `Unreadable`.
-    `keeps_unread`: a draft whose answer stays unreadable goes on without it, and is counted.
+    `read` raises `Unreadable` for an answer that gives none. `keeps_unread`: a draft whose answer stays
+    unreadable goes on without it, and is counted.
     """
 
-    messages: Callable[[Language, Draft], list[Message]]
-    add: Callable[[Language, Draft, str], Draft]
+    prompt: str
+    values: Callable[[Language, Draft], Mapping[str, str]]
+    read: Callable[[Language, Draft, str], Mapping[str, Any]]
     keeps_unread: bool = False
 
+    def messages(self, language: Language, draft: Draft) -> list[Message]:
+        """Return the question about one draft, after the examples of its prompt."""
+        return language.prompts[self.prompt].messages(**self.values(language, draft))
 
-def _add_situation(language: Language, draft: Draft, answer: str) -> Draft:
-    theme, summary = read_situation(language, answer)
-    return replace(draft, theme=theme, summary=summary)
+    def add(self, language: Language, draft: Draft, answer: str) -> Draft:
+        """Return the draft with the answer read into it."""
+        return replace(draft, **self.read(language, draft, answer))
 
 
-def _add_dialogue(language: Language, draft: Draft, answer: str) -> Draft:
+def _sincere_values(language: Language, draft: Draft) -> dict[str, str]:
+    response = draft.response or Turn("", "")
+    dialogue = render_dialogue(draft.context)
+    return {"dialogue": dialogue, "speaker": response.speaker, "response": response.text}
+
+
+def _dialogue_fields(language: Language, draft: Draft, answer: str) -> dict[str, Any]:
     new = read_dialogue(language, lines_of_json(answer, language))
-    return replace(draft, context=new.context, explanation=new.explanation, response=new.response)
-
-
-def _add_finding(language: Language, draft: Draft, answer: str) -> Draft:
-    return replace(draft, suspect=read_finding(language, answer))
-
-
-def _add_contrast(language: Language, draft: Draft, answer: str) -> Draft:
-    return replace(draft, sincere=read_sincere(language, draft, answer))
+    return {"context": new.context, "explanation": new.explanation, "response": new.response}
 
 
 ASKED_STEPS: Mapping[str, AskedStep] = {
-    "situation": AskedStep(situation_messages, _add_situation),
-    "dialogue": AskedStep(dialogue_messages, _add_dialogue),
-    "abnormal": AskedStep(abnormal_messages, _add_finding, keeps_unread=True),
-    "contrast": AskedStep(contrast_messages, _add_contrast, keeps_unread=True),
+    "situation": AskedStep(
+        "situation",
+        lambda language, draft: {"dialogue": render_dialogue(draft.source)},
+        lambda language, draft, answer: dict(
+            zip(("theme", "summary"), read_situation(language, answer), strict=True)
+        ),
+    ),
+    "dialogue": AskedStep("dialogue", prompt_values, _dialogue_fields),
+    "abnormal": AskedStep(
+        "abnormal",
+        lambda language, draft: {"dialogue": render_dialogue(draft.turns)},
+        lambda language, draft, answer: {"suspect": read_finding(language, answer)},
+        keeps_unread=True,
+    ),
+    "contrast": AskedStep(
+        "sincere",
+        _sincere_values,
+        lambda language, draft, answer: {"sincere": read_sincere(language, draft, answer)},
+        keeps_unread=True,
+    ),
 }
-"""The implementation of every step in `order.ASKING`."""
+"""The question of every step of a plan that asks the model."""
