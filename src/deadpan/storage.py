@@ -303,6 +303,18 @@ def _inline_table(table: Mapping[str, Any], at: tuple[str, ...]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class OutputPage:
+    """The words of a result, written once: on its own page, and in the index that `deadpan report` makes."""
+
+    title: str
+    finding: str
+    """One or two sentences. They never name a winner that is not significant."""
+    facts: tuple[str, ...] = ()
+    file: str = "report.html"
+    """The page in the folder; empty if there is none."""
+
+
+@dataclass(frozen=True, slots=True)
 class Manifest:
     """The provenance of the files of a folder: enough to make them again.
 
@@ -317,6 +329,7 @@ class Manifest:
     counts: Mapping[str, int] = field(default_factory=dict)
     drops: Mapping[str, int] = field(default_factory=dict)
     changes: Mapping[str, int] = field(default_factory=dict)
+    about: OutputPage | None = None
     version: str = __version__
 
 
@@ -341,6 +354,7 @@ def write_manifest(
     counts: Mapping[str, int] | None = None,
     tally: Tally | None = None,
     before: Mapping[str, Mark] | None = None,
+    about: OutputPage | None = None,
 ) -> Manifest:
     """Write the manifest of a finished output folder (with every file in it) or of an output file.
 
@@ -363,9 +377,15 @@ def write_manifest(
         counts=dict(counts or {}),
         drops=dict(sorted(tally.drops.items())),
         changes=dict(sorted(tally.changes.items())),
+        about=about,
     )
-    write_json(target, encode(manifest))
+    save_manifest(target, manifest)
     return manifest
+
+
+def save_manifest(path: Path, manifest: Manifest) -> None:
+    """Write a manifest as JSON; an output without words of its own has no `about`."""
+    write_json(path, {key: value for key, value in encode(manifest).items() if value or key != "about"})
 
 
 Mark = tuple[int, int]

@@ -175,7 +175,7 @@ def test_a_folder_that_is_no_site_is_left_alone(runs, tmp_path):
         write_site(find_runs([runs]), tmp_path / "mine", SET)
     (tmp_path / "mine" / "thesis.txt").unlink()
     (tmp_path / "mine" / "index.html").write_text("my home page")
-    for manifest in ("", "{}", '{"command": "report build"}'):
+    for manifest in ("", "{}", '{"command": "report"}'):
         if manifest:
             (tmp_path / "mine" / "manifest.json").write_text(manifest)
         with pytest.raises(DataError, match="not a site"):

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import csv
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
+from deadpan.datasets import cleaning
 from deadpan.datasets.cleaning import clean_dataset, clean_examples, content_digest
 from deadpan.errors import DeadpanError
 from deadpan.records import Example, Turn
+from deadpan.stats import Interval
 from deadpan.storage import read_manifest, read_records, write_records
 
 TEXTS = [
@@ -133,3 +136,10 @@ def test_bad_input_is_one_line(tmp_path):
     write_records(tmp_path / "c.jsonl", [replace(rows()[0], label=None)], Example)
     with pytest.raises(DeadpanError, match="nothing remains"):
         clean_dataset(tmp_path / "c.jsonl", tmp_path / "out")
+
+
+def test_a_score_that_falls_when_copies_are_out_is_in_the_finding():
+    high, low = Interval(0.96, 0.94, 0.98, 0.95, 90), Interval(0.32, 0.21, 0.43, 0.95, 90)
+    fallen = SimpleNamespace(before={"bow": {"f1": high}}, after={"bow": {"f1": low}})
+    assert cleaning._fall(fallen) == " For bow, F1 falls from 0.96 [0.94, 0.98] to 0.32 [0.21, 0.43]."
+    assert cleaning._fall(SimpleNamespace(before={"bow": {"f1": high}}, after={"bow": {"f1": high}})) == ""

@@ -218,3 +218,22 @@ def test_predictions_are_never_taken_for_the_truth(tmp_path):
 def test_a_missing_file_is_called_missing(tmp_path):
     with pytest.raises(DataError, match="no such file"):
         score_files([tmp_path / "none.csv"])
+
+
+def test_the_finding_names_rows_without_an_answer_and_a_winner_only_if_it_is_one(tmp_path):
+    def table(name: str, right: int, silent: int = 0):
+        lines = ["id,text,label,predicted_label,predicted_score"]
+        for n in range(40):
+            answer = "cannot tell" if n < silent else n % 2 if n < right else 1 - n % 2
+            lines.append(f"{n},text {n},{n % 2},{answer},0.5")
+        (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+        return tmp_path / name
+
+    shy = score_files([table("shy.csv", 40, silent=10)]).about().finding
+    assert shy.endswith("Rows without an answer, which count as wrong: shy 10.")
+    poor = score_files([table("poor.csv", 20)]).about().finding
+    assert poor.startswith("poor is not significantly better than a constant answer on 40 labelled rows")
+    both = score_files([table("worse.csv", 10), table("good.csv", 38)]).about().finding
+    assert both.startswith("good does best on 40 labelled rows")
+    alike = score_files([table("a.csv", 36), table("b.csv", 35)]).about().finding
+    assert alike.startswith("No system is significantly better than all others")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 
 import numpy as np
@@ -155,3 +156,31 @@ def test_the_folder_has_a_page_a_figure_and_json(tmp_path):
     assert data["comparisons"][0]["verdict"] == "a is better"
     assert (tmp_path / "out" / "differences.svg").exists()
     assert "no difference" in (tmp_path / "out" / "report.html").read_text()
+
+
+def rated(path, rates: dict[str, float], n: int = 200):
+    rng = random.Random(1)
+    lines = ["item,system,score"]
+    for i in range(n):
+        luck = rng.random()
+        lines += [f"{i},{name},{int(luck < rate)}" for name, rate in rates.items()]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("rates", "said"),
+    [
+        ({"a": 0.9, "b": 0.5}, "a is significantly better than the other"),
+        ({"a": 0.9, "b": 0.5, "c": 0.4}, "a is significantly better than all others"),
+        ({"a": 0.9, "b": 0.89, "c": 0.4}, "2 of 3 differences between 3 systems are significant"),
+        ({"a": 0.6, "b": 0.595}, "No significant difference between 2 systems"),
+    ],
+)
+def test_a_winner_needs_every_difference_to_be_significant(tmp_path, rates, said):
+    assert compare_logs([rated(tmp_path / "t.csv", rates)]).headline().startswith(said)
+
+
+def test_a_winner_against_one_reference_only_is_not_a_winner_over_all(tmp_path):
+    path = rated(tmp_path / "t.csv", {"a": 0.9, "b": 0.89, "c": 0.4})
+    assert "better than" not in compare_logs([path], against="c").headline()

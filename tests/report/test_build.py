@@ -1,11 +1,9 @@
-"""The site: findings that are significant, a page per output, every number's link opens its manifest."""
+"""The site: findings that are significant, a page per output, no link is dead."""
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -13,39 +11,26 @@ from deadpan.errors import ConfigError
 from deadpan.report import build, build_report
 from deadpan.storage import read_manifest
 
-LINK = re.compile(r'<a(?P<kind> class="source")? href="(?P<to>[^"]+)"')
+LINK = re.compile(r'<a[^>]* href="([^"]+)"')
 
 
-def links(page: Path) -> list[tuple[bool, str]]:
-    return [(bool(found["kind"]), found["to"]) for found in LINK.finditer(page.read_text(encoding="utf-8"))]
-
-
-def test_no_link_is_dead_and_every_number_opens_its_manifest(site):
-    numbers = 0
-    for page in sorted(site.rglob("*.html")):
-        if page.name == "report.html":
-            continue  # a stage's own page, as it is
-        for is_number, to in links(page):
+def test_no_link_is_dead(site):
+    pages = sorted(site.rglob("*.html"))
+    for page in pages:
+        for to in LINK.findall(page.read_text(encoding="utf-8")):
             assert not to.startswith("http"), f"{page}: {to}"
-            target = (page.parent / to.partition("#")[0]).resolve()
-            assert target.is_file(), f"{page}: {to}"
-            if is_number and "pages" not in page.parts:  # a stage's own pages link to the file itself
-                numbers += 1
-                assert target.name == "manifest.html"
-                facts = json.loads((target.parent / "manifest.json").read_text(encoding="utf-8"))
-                assert facts["command"] in target.read_text(encoding="utf-8")
-    assert numbers > 100
+            assert (page.parent / to.partition("#")[0]).resolve().is_file(), f"{page}: {to}"
+    assert len(pages) > 10
 
 
-def test_the_front_page_has_three_findings_a_card_per_story_and_what_was_done(site, made):
+def test_the_front_page_has_a_card_per_output_and_what_was_done(site, made):
     html = (site / "index.html").read_text(encoding="utf-8")
     assert "<h1>Pilot</h1>" in html
-    assert html.count("<li>", html.index('class="findings"'), html.index("</ol>")) == 3
     for title in (
         "Systems on words.csv",
         "From one corpus to another",
         "Study “pilot”",
-        "SarcBench",
+        "baseline/first on",
         "Papers measured",
     ):
         assert title in html
@@ -53,17 +38,9 @@ def test_the_front_page_has_three_findings_a_card_per_story_and_what_was_done(si
     assert read_manifest(site).counts["outputs"] == 8
 
 
-def test_a_row_of_a_leaderboard_links_to_its_own_run(site):
-    page = next(
-        path for path in site.rglob("index.html") if "<h1>SarcBench" in path.read_text(encoding="utf-8")
-    )
-    targets = {to for is_number, to in links(page) if is_number and to.startswith("../")}
-    assert len(targets) == 2
-
-
 def test_a_winner_is_named_only_if_it_is_significant(made, noise, tmp_path):
-    nobody = build_report([noise], tmp_path / "a").findings
-    assert nobody == ("No system differs significantly from majority on mine.csv.",)
+    (nobody,) = build_report([noise], tmp_path / "a").findings
+    assert nobody.startswith("No system is significantly better than ")
     (words,) = build_report([made / "comparison"], tmp_path / "b").findings
     assert words.startswith("bow does best on words.csv")
 
@@ -74,9 +51,9 @@ def test_an_output_that_cannot_be_trusted_is_listed_without_numbers(made, tmp_pa
         file.write(" ")
     result = build_report([tmp_path / "in"], tmp_path / "site")
     assert "compare.json" in result.problems[0][1]
-    page = (tmp_path / "site" / "in-comparison" / "index.html").read_text(encoding="utf-8")
+    page = (tmp_path / "site" / "in-comparison" / "manifest.html").read_text(encoding="utf-8")
     assert "Its numbers are not shown" in page
-    assert 'class="source"' not in page
+    assert not (tmp_path / "site" / "in-comparison" / "report.html").exists()
 
 
 def test_a_second_build_replaces_the_first_and_nothing_else(made, tmp_path):
@@ -84,11 +61,11 @@ def test_a_second_build_replaces_the_first_and_nothing_else(made, tmp_path):
     build_report([made / "comparison", made / "transfer"], out)
     (out / "notes.txt").write_text("mine")
     build_report([made / "comparison"], out)
-    assert not (out / "transfer" / "index.html").exists()
+    assert not (out / "transfer" / "manifest.html").exists()
     assert (out / "notes.txt").exists()
     build_report([made / "comparison"], out)
     assert (out / "notes.txt").read_text() == "mine"
-    assert {"index.html", "comparison/index.html"} <= read_manifest(out).files.keys()
+    assert {"index.html", "comparison/report.html"} <= read_manifest(out).files.keys()
     with pytest.raises(ConfigError, match="not a report"):
         build_report([made / "comparison"], made / "transfer")
     with pytest.raises(ConfigError, match="contains folders that the report is about"):
@@ -96,12 +73,12 @@ def test_a_second_build_replaces_the_first_and_nothing_else(made, tmp_path):
 
 
 def test_a_report_that_was_cut_short_can_be_written_again(made, tmp_path, monkeypatch):
-    def stop(stories: object) -> None:
+    def stop(*of: object) -> None:
         raise KeyboardInterrupt
 
     out = tmp_path / "site"
     with monkeypatch.context() as interrupted:
-        interrupted.setattr(build, "top_findings", stop)
+        interrupted.setattr(build, "manifest_page", stop)
         with pytest.raises(KeyboardInterrupt):
             build_report([made], out)
     assert not (out / "index.html").exists()
@@ -111,11 +88,11 @@ def test_a_report_that_was_cut_short_can_be_written_again(made, tmp_path, monkey
 
 
 def test_the_command_and_its_mistakes(made, tmp_path, deadpan):
-    ran = deadpan("report", "build", made / "comparison", "--out", tmp_path / "site", "--json")
+    ran = deadpan("report", made / "comparison", "--out", tmp_path / "site", "--json")
     assert ran.status == 0
     assert ran.json["pages"] >= 3
     (tmp_path / "empty").mkdir()
-    wrong = deadpan("report", "build", tmp_path / "empty", "--out", tmp_path / "other")
+    wrong = deadpan("report", tmp_path / "empty", "--out", tmp_path / "other")
     assert (wrong.status, wrong.err.count("\n")) == (2, 1)
-    text = deadpan("report", "build", made / "comparison", made / "export", "--out", tmp_path / "all").out
+    text = deadpan("report", made / "comparison", made / "export", "--out", tmp_path / "all").out
     assert max(len(line) for line in text.splitlines() if "/" not in line) <= 80

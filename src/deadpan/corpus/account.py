@@ -21,7 +21,7 @@ from deadpan.corpus.rows import Unit
 from deadpan.corpus.rules import FORGOTTEN, Forgotten
 from deadpan.corpus.settings import BuildOptions, CorpusSettings, month_name
 from deadpan.corpus.write import MONTHS_FOLDER
-from deadpan.storage import write_json, write_text
+from deadpan.storage import OutputPage, write_json, write_text
 from deadpan.validation import encode
 
 UNREADABLE = "unreadable.csv"
@@ -77,7 +77,19 @@ class Account:
             "inputs": _input_hashes(self.units),
             "counts": self._counts(),
             "drops": self._drops(),
+            "about": self._about(),
         }
+
+    def _about(self) -> OutputPage:
+        totals = self.stats["totals"]
+        share = 100 * totals["sarcastic"] / max(totals["comments"], 1)
+        finding = ("Synthetic dumps, not Reddit's: " if self.synthetic else "") + (
+            f"{totals['comments']:,} comments by {totals['authors']:,} authors, of which "
+            f"{totals['sarcastic']:,} are marked sarcastic ({share:.2f}\u00a0%)."
+        )
+        title = f"A corpus from {'synthetic ' if self.synthetic else ''}dumps"
+        facts = (f"{totals['comments']:,} comments", f"{totals['subreddits']:,} subreddits")
+        return OutputPage(title, finding, facts, file="")
 
     def notes(self) -> list[str]:
         """Return warnings for the person who built this."""

@@ -18,8 +18,15 @@ from deadpan.corpus.rules import FORGOTTEN
 from deadpan.corpus.settings import BuildOptions, CorpusSettings
 from deadpan.corpus.write import MONTHS_FOLDER
 from deadpan.errors import ConfigError, DataError
-from deadpan.storage import Manifest, digest, manifest_path, read_json, read_manifest, write_json
-from deadpan.validation import encode
+from deadpan.storage import (
+    Manifest,
+    digest,
+    manifest_path,
+    read_json,
+    read_manifest,
+    save_manifest,
+    write_json,
+)
 
 OPTIONAL_FILES = (UNREADABLE, FORGOTTEN)
 RELEASES = "releases.json"
@@ -90,7 +97,7 @@ def publish(
     shutil.rmtree(fresh)
     checkpoints.remove_unused()
     manifest = Manifest(command="corpus build", files=files, **account)
-    write_json(manifest_path(out), encode(manifest))
+    save_manifest(manifest_path(out), manifest)
     write_json(checkpoints.root / _PUBLISHED, names)
     return manifest
 

@@ -19,8 +19,8 @@ from deadpan.datasets.audit import (
 from deadpan.datasets.noise import Cartography
 from deadpan.datasets.shortcuts import Shortcuts
 from deadpan.page import Link, Page
-from deadpan.page.results import add_figure
-from deadpan.storage import prepare_output, write_json, write_manifest
+from deadpan.page.results import add_figure, output_page
+from deadpan.storage import OutputPage, prepare_output, write_json, write_manifest
 
 if TYPE_CHECKING:
     from deadpan.figures import Figure
@@ -54,7 +54,7 @@ def write_atlas(atlas: Atlas, folder: Path, *, seed: int, inputs: Iterable[Path]
     write_manifest(
         folder, command="datasets audit", seed=seed, inputs=inputs, before=before,
         config={"corpora": [audit.name for audit in atlas.audits]},
-        counts={audit.name: audit.n for audit in atlas.audits},
+        counts={audit.name: audit.n for audit in atlas.audits}, about=_about(atlas),
     )  # fmt: skip
 
 
@@ -72,9 +72,7 @@ def page_names(corpora: Iterable[str]) -> dict[str, str]:
 
 
 def _index(atlas: Atlas, folder: Path, slugs: Mapping[str, str]) -> Page:
-    total = sum(audit.n for audit in atlas.audits)
-    corpora = "1 corpus" if len(atlas.audits) == 1 else f"{len(atlas.audits)} corpora"
-    page = Page("Leaks and shortcuts", f"{corpora} with {total:,} examples, audited alike.")
+    page = output_page(_about(atlas))
     audited = [audit for audit in atlas.audits if audit.shortcuts]
     if audited:
         add_figure(page, folder, "shortcuts", lambda: _matrix(audited))
@@ -100,6 +98,27 @@ def _index(atlas: Atlas, folder: Path, slugs: Mapping[str, str]) -> Page:
         page.table(columns, noisy, numeric=("planted found",))
     page.heading("Findings, the most severe first").bullets(atlas.report.findings)
     return page
+
+
+_STRONG = 0.65
+"""An AUC that a family of shallow features must reach to be called a strong shortcut."""
+_MANY = 0.05
+"""From this share of rows with the text of an earlier row on, a random split leaks."""
+
+
+def _about(atlas: Atlas) -> OutputPage:
+    worst = max(atlas.audits, key=lambda audit: audit.repeated)
+    copies = f"{100 * worst.repeated:.1f} % of the texts of {worst.name} are copies. "
+    found = [audit.shortcuts.families for audit in atlas.audits if audit.shortcuts]
+    best = [families[0].auc for families in found if families]
+    strong = sum((auc.low or 0.0) >= _STRONG for auc in best)
+    corpora = "1 corpus" if len(atlas.audits) == 1 else f"{len(atlas.audits)} corpora"
+    finding = (copies if worst.repeated >= _MANY else "") + (
+        f"In {strong} of {corpora} one family of shallow features alone reaches an AUC "
+        f"significantly above {_STRONG}."
+    )
+    facts = (corpora, f"{sum(audit.n for audit in atlas.audits):,} examples")
+    return OutputPage("Leaks and shortcuts", finding, facts, "index.html")
 
 
 def _corpus_page(audit: CorpusAudit, atlas: Atlas, folder: Path, slug: str) -> Page:

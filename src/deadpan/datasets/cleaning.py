@@ -18,13 +18,15 @@ from deadpan.datasets.reading import Reading
 from deadpan.duplicates import distinct, near_duplicates
 from deadpan.errors import ConfigError, DataError
 from deadpan.near_pairs import NEAR
+from deadpan.page.numbers import digits, score
 from deadpan.progress import Progress, silent
 from deadpan.records import Example
 from deadpan.registry import unknown
 from deadpan.results import Result
 from deadpan.splits import split
+from deadpan.stats.direction import metric_words
 from deadpan.stats.interval import Interval
-from deadpan.storage import atomic, prepare_output, write_json, write_manifest, write_records
+from deadpan.storage import OutputPage, atomic, prepare_output, write_json, write_manifest, write_records
 
 if TYPE_CHECKING:
     from deadpan.page.summary import Summary
@@ -212,8 +214,33 @@ def clean_dataset(
         out, command="datasets clean", seed=seed, inputs=data.files, tally=data.tally, before=before,
         config={"source": str(source), "also": list(also), "sizes": sizes, "digest": cleaning.digest},
         counts={**dict(Counter(e.split or "all" for e in examples)), "removed": len(cleaning.removed)},
+        about=_about(cleaning, str(source), seed),
     )  # fmt: skip
     return cleaning
+
+
+def _about(cleaning: Cleaning, source: str, seed: int) -> OutputPage:
+    removed, kept = len(cleaning.removed), len(cleaning.examples)
+    finding = f"Nothing had to be removed from {source}: {kept:,} rows."
+    if removed:
+        share = f"{removed:,} of {removed + kept:,} rows of {source}"
+        finding = f"{share} were removed as copies, conflicts or leaks."
+    facts = (f"{kept:,} remain", f"{removed:,} removed", f"seed {seed}")
+    return OutputPage(f"{source}, cleaned", finding + _fall(cleaning.rescored), facts, file="")
+
+
+def _fall(found: Rescored | None) -> str:
+    """Return the largest fall of a score whose intervals before and after do not overlap; else nothing."""
+    falls = []
+    for system, scores in found.before.items() if found else ():
+        for name, before in scores.items():
+            after = found.after[system][name] if found else before
+            if before.low is not None and after.high is not None and after.high < before.low:
+                places = digits([before, after])
+                ends = f"{score(before, places)} to {score(after, places)}"
+                fall = (after.value or 0.0) - (before.value or 0.0)
+                falls.append((fall, f" For {system}, {metric_words(name)} falls from {ends}."))
+    return min(falls)[1] if falls else ""
 
 
 def text_hash(example: Example) -> str:

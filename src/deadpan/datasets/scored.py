@@ -18,12 +18,14 @@ from deadpan.formats.predictions import prediction_from
 from deadpan.formats.rows import TableRow
 from deadpan.formats.table_writer import check_not_source, check_writable, write_table
 from deadpan.formats.tables import header_of, is_table, read_table
+from deadpan.page.results import output_page, rank_finding
 from deadpan.progress import Progress, silent
 from deadpan.records import Example, Prediction
 from deadpan.results import Result
 from deadpan.stats import SystemScores, score_systems
 from deadpan.stats.curves import ScoreCurves, score_curves
-from deadpan.storage import prepare_output, write_json, write_manifest
+from deadpan.stats.direction import MAIN_SCORES, merit
+from deadpan.storage import OutputPage, prepare_output, write_json, write_manifest
 from deadpan.text import plural
 
 if TYPE_CHECKING:
@@ -364,14 +366,29 @@ class ScoredReport(Result):
             "excluded": {str(file.path): file.tally.as_dict() for file in self.files},
         }
 
+    def about(self) -> OutputPage:
+        """Return the finding: the best file, if one is, and how many rows have no answer."""
+        tables, pairs = self.systems.tables, self.systems.comparisons.pairs
+        first, *others = tables.values()
+        shown = [name for name in first.scores if all(name in other.scores for other in others)]
+        main = pairs[0].metric if pairs else next((name for name in MAIN_SCORES if name in shown), shown[0])
+        ranked = sorted(tables, key=lambda name: -merit(main, tables[name].scores[main].value))
+        n = max(table.n for table in tables.values())
+        scores = {name: tables[name].scores[main] for name in ranked}
+        finding = rank_finding(f"{n:,} labelled rows", main, scores, pairs, self.systems.constant.get(main))
+        unread = [f"{name} {tables[name].n_unread:,}" for name in ranked if tables[name].n_unread]
+        if unread:
+            finding += f" Rows without an answer, which count as wrong: {', '.join(unread)}."
+        files = f"{len(ranked)} file" + ("s" if len(ranked) > 1 else "")
+        return OutputPage(f"Scores of {' and '.join(ranked)}", finding, (f"n = {n:,}", files))
+
     def write(self, out: Path | str, *, inputs: Iterable[Path] = ()) -> None:
         """Write report.html, scores.json, errors-NAME.csv, the curves as SVG and PNG, and manifest.json."""
-        from deadpan.page import Page
 
         out = Path(out)
         before = prepare_output(out)
-        names = ", ".join(self.errors)
-        page = Page(f"Scores of {names}", f"{len(self.files[0].examples):,} labelled rows.")
+        about = self.about()
+        page = output_page(about)
         base = self.systems.summary()
         for table in (*base.tables, *self._confusions()):
             page.table(table.columns, table.rows, caption=table.title)
@@ -391,7 +408,7 @@ class ScoredReport(Result):
         write_json(out / "scores.json", self.as_dict())
         page.write(out / "report.html")
         files = [*inputs, *(file.path for file in self.files)]
-        write_manifest(out, command="score", inputs=files, before=before)
+        write_manifest(out, command="score", inputs=files, before=before, about=about)
 
     def _draw(self, page: Page, out: Path) -> None:
         if not self.curves:

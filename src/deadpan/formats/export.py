@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 
 from deadpan.cards.markdown import HubConfig
 from deadpan.drops import Tally
-from deadpan.errors import DataError
+from deadpan.errors import DataError, DeadpanError
 from deadpan.formats.folders import begin_folder, check_complete
 from deadpan.records import Judgment, Label
-from deadpan.storage import atomic, read_records, write_manifest, write_records, write_text
+from deadpan.storage import OutputPage, atomic, read_records, write_manifest, write_records, write_text
 from deadpan.validation import encode, field_types
 
 R = TypeVar("R")
@@ -66,8 +66,9 @@ def write_export(
     """
     folder = Path(folder)
     before = begin_folder(folder, readme_with=JUDGMENTS)
+    judgments = tuple(judgments)
     parts: dict[str, tuple[Sequence[Any], type[Any]]] = {
-        JUDGMENTS: (tuple(judgments), Judgment),
+        JUDGMENTS: (judgments, Judgment),
         LABELS: (tuple(labels), Label),
     }
     if submissions is not None:
@@ -83,8 +84,38 @@ def write_export(
             write_records((folder / name).with_suffix(".parquet"), records, kind)
     counts = {name.removesuffix(".jsonl"): len(records) for name, (records, _) in parts.items()}
     write_text(folder / "README.md", _card(counts))
-    write_manifest(folder, command=command, config=config, counts=counts, tally=tally, before=before)
+    about = answers_about(judgments, config or {})
+    write_manifest(
+        folder, command=command, config=config, counts=counts, tally=tally, before=before, about=about
+    )
     return counts
+
+
+_MOST_CHOICES = 12
+"""Questions with more different answers than this are remarks, on which people do not agree or disagree."""
+
+
+def answers_about(judgments: Sequence[Judgment], config: Mapping[str, Any]) -> OutputPage:
+    """Return the finding of a study: who answered what, and how far people agree on the first question."""
+    from deadpan.page.numbers import score
+    from deadpan.ratings import agreement, ratings_from_judgments
+
+    people = len({judgment.annotator for judgment in judgments})
+    items = len({judgment.item_id for judgment in judgments})
+    title = str(config.get("study") or "study")
+    finding = f"{people:,} people gave {len(judgments):,} answers about {items:,} items of “{title}”."
+    answers: dict[str, set[str]] = {}
+    for judgment in judgments:
+        answers.setdefault(judgment.question, set()).add(judgment.answer)
+    for question in [name for name, given in answers.items() if len(given) <= _MOST_CHOICES]:
+        try:
+            alpha = agreement(ratings_from_judgments(list(judgments), question), resamples=500)["alpha"]
+        except (DeadpanError, KeyError):  # one rater, or one item: nothing to agree on
+            continue
+        finding += f" Krippendorff's alpha on “{question}” is {score(alpha)}."
+        break
+    facts = (str(config.get("protocol", "")), f"{people:,} people", f"{items:,} items")
+    return OutputPage(f"Study “{title}”", finding, tuple(filter(None, facts)), file="")
 
 
 def _card(counts: Mapping[str, int]) -> str:

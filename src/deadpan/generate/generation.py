@@ -122,12 +122,13 @@ def run_plan(
         pipeline.run_all(until)
         if until in opened.steps[:-1]:
             return _result(opened, pipeline.client.spent, pipeline.client)
-        write_report(opened)
+        report = write_report(opened)
         result = _result(opened, pipeline.client.spent, pipeline.client)
         config = {key: value for key, value in encode(opened).items() if key in ("language", "seed")}
         write_manifest(
-            opened.out, command="generate run", config=config, seed=opened.seed, counts=result.counts()
-        )
+            opened.out, command="generate run", config=config, seed=opened.seed, counts=result.counts(),
+            about=report.about(),
+        )  # fmt: skip
     return result
 
 

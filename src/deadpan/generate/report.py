@@ -17,11 +17,12 @@ from deadpan.generate.plan import GenerationPlan, open_plan
 from deadpan.generate.tables import DialogueTables, dialogue_tables
 from deadpan.near_pairs import shingles
 from deadpan.page import Page
+from deadpan.page.results import output_page
 from deadpan.page.summary import Summary
 from deadpan.records import Turn
 from deadpan.results import Result
 from deadpan.stats import wilson
-from deadpan.storage import Manifest, manifest_path, read_manifest
+from deadpan.storage import Manifest, OutputPage, manifest_path, read_manifest
 from deadpan.text import fold
 
 _SAMPLES, _TOPICS, _OPENINGS = 5, 12, 5
@@ -44,6 +45,11 @@ class GenerationReport(Result):
         share = 100 * self.kept / self.read if self.read else 0.0
         kept = f"{self.kept:,} ({share:.0f} %)"
         return f"Of {self.read:,} source dialogues {kept} became dialogues ready for people."
+
+    def about(self) -> OutputPage:
+        """Return the words of the page."""
+        facts = (f"{self.read:,} read", f"{self.kept:,} kept")
+        return OutputPage("Generated dialogues", self.finding, facts, self.path.name)
 
     def summary(self) -> Summary:
         notes = (self.finding, f"report: {self.path}")
@@ -78,7 +84,7 @@ def write_report(
     last = folder.last()
     steps = folder.manifests()
     report = GenerationReport(target, steps["source"].counts["read"], steps[last].counts["kept"])
-    page = Page("Generated dialogues", report.finding, language="en")
+    page = output_page(report.about())
     write_sections(page, plan)
     page.write(target)
     return replace(report, tables=dialogue_tables(plan, out=target.parent)) if with_tables else report

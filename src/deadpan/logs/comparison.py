@@ -13,11 +13,13 @@ from deadpan.errors import ConfigError
 from deadpan.logs.alignment import UNSCORED, Unscored, align, by_system, clusters_by_item
 from deadpan.logs.log import ScoredItem, ScoreLog
 from deadpan.logs.reading import read_logs
+from deadpan.page.numbers import score
 from deadpan.registry import unknown
 from deadpan.results import Result
 from deadpan.stats.clusters import cluster_codes
 from deadpan.stats.interval import LEVEL, Interval
 from deadpan.stats.paired import Comparisons, PairedDifference, mean_over_clusters, paired_difference
+from deadpan.storage import OutputPage
 
 if TYPE_CHECKING:
     from deadpan.figures import Figure
@@ -72,18 +74,36 @@ class LogComparison(Result):
             tables.append(Table(("systems", "detectable", "0.02", "0.05", "0.10"), power, title))
         return Summary(tuple(tables), self.notes)
 
+    def headline(self) -> str:
+        """Return the finding: a winner only if it is significantly better than every other system."""
+        items = f"{self.n:,} items"
+        best = max(self.systems, key=lambda name: self.systems[name].value or 0.0)
+        own = [pair for pair in self.pairs if best in (pair.first, pair.second)]
+        if len(own) == len(self.systems) - 1 and all(pair.better == best for pair in own):
+            others = "the other" if len(self.systems) == 2 else "all others"
+            mean = f"mean {self.metric} {score(self.systems[best])}"
+            return f"{best} is significantly better than {others} on {items}: {mean}"
+        settled = sum(pair.significant for pair in self.pairs)
+        if not settled:
+            return f"No significant difference between {len(self.systems)} systems on {items}"
+        share = f"{settled} of {len(self.pairs)} differences between {len(self.systems)} systems"
+        return f"{share} are significant on {items}"
+
+    def about(self) -> OutputPage:
+        """Return the words of the page."""
+        few = len(self.systems) < 4
+        title = f"Results of {', '.join(self.systems) if few else f'{len(self.systems)} systems'}"
+        facts = (f"{len(self.systems)} systems", f"{self.n:,} items", f"{self.n_clusters:,} clusters")
+        return OutputPage(title, f"{self.headline()}.", facts)
+
     def figure(self) -> Figure:
         """Draw the differences with their intervals."""
         from deadpan.figures.scores import whiskers
 
-        found = [pair for pair in self.pairs if pair.significant]
-        title = (
-            f"{len(found)} of {len(self.pairs)} differences are significant on {self.n:,} items"
-            if len(self.pairs) > 1
-            else self.pairs[0].verdict.partition(";")[0].capitalize() + f" on {self.n:,} items"
-        )
         rows = {f"{_short(pair.first)} −\n{_short(pair.second)}": pair.difference for pair in self.pairs}
-        return whiskers(title, rows, unit=f"difference of mean {self.metric}", mark=("no difference", 0.0))
+        return whiskers(
+            self.headline(), rows, unit=f"difference of mean {self.metric}", mark=("no difference", 0.0)
+        )
 
     def write(self, folder: Path | str) -> None:
         """Write comparison.json, report.html, the figure and manifest.json to a folder."""

@@ -1,11 +1,11 @@
-"""One static site from whatever the stages wrote: corpora, runs, studies, comparisons, reproductions."""
+"""One static site from whatever the stages wrote: an index of their findings, pages and manifests."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import Any
 
-_NAMES = {"build_report": "build", "serve_report": "serve", "ReportSite": "build"}
+_NAMES = {"build_report": "build", "ReportSite": "build"}
 __all__ = list(_NAMES)
 
 

@@ -1,19 +1,17 @@
-"""Writing a report: the front page, a page per story, a page and a copy of every manifest."""
+"""Writing a report: an index of findings, and a copy of every output's own pages with its manifest."""
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from deadpan.arguments import check_path
-from deadpan.errors import ConfigError, MissingExtra
+from deadpan.errors import ConfigError
 from deadpan.page import Cell, Link, Page, Summary, Table
-from deadpan.report.kinds import tell
-from deadpan.report.manifests import manifest_page
 from deadpan.report.outputs import MANIFEST, Output, find_outputs
-from deadpan.report.stories import Draw, Finding, Story
 from deadpan.results import Result
 from deadpan.storage import (
     Manifest,
@@ -21,17 +19,13 @@ from deadpan.storage import (
     file_marks,
     manifest_path,
     read_manifest,
-    write_json,
+    save_manifest,
     write_manifest,
 )
-from deadpan.validation import encode
 
-COMMAND = "report build"
-FINDINGS = 3
-OWN_PAGE, OWN_SITE = "report.html", "index.html"
-"""Pages that outputs bring with them: one page, or several that link to one another. They are copied."""
-SITE_FILES = (".html", ".json", ".svg", ".csv", ".css", ".png")
-TITLE = "Report"
+_COMMAND = "report"
+_SITE_FILES = (".html", ".json", ".svg", ".csv", ".css", ".png")
+_HASH = "SHA-256, first 12 digits"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +34,15 @@ class ReportSite(Result):
 
     out: Path
     outputs: tuple[Output, ...]
-    findings: tuple[str, ...]
     pages: int
-    address: str = ""
-    """The address at which it is served; empty if it is only written."""
 
     def __repr__(self) -> str:
         return f"ReportSite({len(self.outputs)} outputs, {self.pages} pages, out={str(self.out)!r})"
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """The findings of all outputs that have one."""
+        return tuple(each.about.finding for each in self.outputs if each.manifest.about and not each.problem)
 
     @property
     def problems(self) -> tuple[tuple[str, str], ...]:
@@ -61,8 +57,7 @@ class ReportSite(Result):
         )
         notes = [f"{number}. {text}" for number, text in enumerate(self.findings, 1)]
         notes += [f"{name} is not shown: {why}" for name, why in self.problems]
-        where = f"{self.address} (Ctrl-C ends)" if self.address else self.out / "index.html"
-        notes.append(f"{self.pages:,} pages; open {where}")
+        notes.append(f"{self.pages:,} pages; open {self.out / 'index.html'}")
         return Summary((Table(("output", "written by", "state"), rows),), tuple(notes))
 
     def as_dict(self) -> dict[str, object]:
@@ -75,12 +70,12 @@ class ReportSite(Result):
         }  # fmt: skip
 
 
-def build_report(folders: Sequence[Path | str], out: Path | str, *, title: str = TITLE) -> ReportSite:
+def build_report(folders: Sequence[Path | str], out: Path | str, *, title: str = "Report") -> ReportSite:
     """Write one static site about everything that some folders hold; it needs no network.
 
-    Every output of the program in the folders is shown: corpora, runs, studies, comparisons, reproductions.
-    A folder without any is an error; an output that was changed, or written by a newer version, is listed
-    with the reason and without numbers.
+    Every output of the program in the folders is listed with the finding of its own page: corpora, runs,
+    studies, comparisons, reproductions. A folder without any is an error; an output that was changed, or
+    written by a newer version, is listed with the reason and without numbers.
 
     build_report(["runs", "comparison"], "site")
     """
@@ -89,21 +84,24 @@ def build_report(folders: Sequence[Path | str], out: Path | str, *, title: str =
     target = check_path(out, "out")
     outputs = [
         each for each in find_outputs([check_path(folder, "a folder") for folder in folders])
-        if each.command != COMMAND
+        if each.command != _COMMAND
     ]  # fmt: skip
     _prepare(target, [Path(folder) for folder in folders])
     before = file_marks(target)
-    stories = tell(outputs)
-    pages = 1
-    for story in stories:
-        pages += _write_story(target, story)
-    findings = top_findings(stories)
-    _front(title, stories, outputs, findings).write(target / "index.html")
+    homes, pages = {}, 1
+    for output in outputs:
+        folder = target / output.name
+        _copy(output.folder / MANIFEST, folder / MANIFEST)
+        own = _own_pages(output, folder)
+        homes[output.name] = f"{output.name}/{own[0]}" if own else output.source
+        manifest_page(output, own[0] if own else "").write(folder / "manifest.html")
+        pages += 1 + sum(name.endswith(".html") for name in own)
+    _front(title, outputs, homes).write(target / "index.html")
     inputs = [output.folder / MANIFEST for output in outputs]
     config = {"folders": [str(folder) for folder in folders], "title": title}
     counts = {"outputs": len(outputs), "pages": pages}
-    write_manifest(target, command=COMMAND, config=config, counts=counts, inputs=inputs, before=before)
-    return ReportSite(target, tuple(outputs), tuple(finding.text for finding, _ in findings), pages)
+    write_manifest(target, command=_COMMAND, config=config, counts=counts, inputs=inputs, before=before)
+    return ReportSite(target, tuple(outputs), pages)
 
 
 def _prepare(out: Path, folders: Iterable[Path]) -> None:
@@ -114,7 +112,7 @@ def _prepare(out: Path, folders: Iterable[Path]) -> None:
     if out.exists() and not out.is_dir():
         raise ConfigError(f"{out}: is a file: choose another --out")
     if out.is_dir() and any(out.iterdir()):
-        if not manifest_path(out).is_file() or read_manifest(out, any_version=True).command != COMMAND:
+        if not manifest_path(out).is_file() or read_manifest(out, any_version=True).command != _COMMAND:
             raise ConfigError(f"{out}: not empty and not a report: choose another --out")
         for name in read_manifest(out, any_version=True).files:
             path = out / name
@@ -122,33 +120,39 @@ def _prepare(out: Path, folders: Iterable[Path]) -> None:
                 path.unlink(missing_ok=True)
     out.mkdir(parents=True, exist_ok=True)
     # By this manifest, without files, a report that is cut short can be written again.
-    write_json(manifest_path(out), encode(Manifest(COMMAND)))
+    save_manifest(manifest_path(out), Manifest(_COMMAND))
 
 
-def top_findings(stories: Sequence[Story]) -> list[tuple[Finding, Output]]:
-    """Return the three findings that matter most, each of another story, with the output it comes from."""
-    candidates = [
-        (max(story.findings, key=lambda finding: finding.weight), story.outputs[0])
-        for story in stories
-        if story.findings
-    ]
-    return sorted(candidates, key=lambda one: -one[0].weight)[:FINDINGS]
+def _own_pages(output: Output, folder: Path) -> list[str]:
+    """Copy the pages that an output has of its own; return their names in the site, the first one to open."""
+    name = output.about.file
+    if not name:
+        return []
+    if name != "index.html":
+        _copy(output.folder / name, folder / name)
+        return [name]
+    # A site of several pages, which link to one another, to figures and to the manifest.
+    rest = [each for each in output.manifest.files if each != name and each.endswith(_SITE_FILES)]
+    for each in (name, *rest, MANIFEST):
+        _copy(output.folder / each, folder / "pages" / each)
+    return [f"pages/{each}" for each in (name, *rest)]
 
 
-def _front(
-    title: str,
-    stories: Sequence[Story],
-    outputs: Sequence[Output],
-    findings: Sequence[tuple[Finding, Output]],
-) -> Page:
+def _copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with atomic(target) as temporary:
+        shutil.copyfile(source, temporary)
+
+
+def _front(title: str, outputs: Sequence[Output], homes: dict[str, str]) -> Page:
     hidden = sum(bool(output.problem) for output in outputs)
     lead = f"{len(outputs):,} {'output' if len(outputs) == 1 else 'outputs'} of deadpan on one site."
     page = Page(title, lead + (f" {hidden:,} cannot be shown; the last table says why." if hidden else ""))
-    if findings:
-        page.heading("What was found")
-        page.findings((finding.text, Link("source", output.source)) for finding, output in findings)
     page.heading("Results")
-    page.cards((Link(story.title, story.outputs[0].home), story.lead, story.facts) for story in stories)
+    page.cards(
+        (Link(output.about.title, homes[output.name]), output.about.finding, output.about.facts)
+        for output in outputs
+    )
     page.heading("What was done")
     rows: list[tuple[Cell, ...]] = [
         (Link(output.name, output.source), f"deadpan {output.command}", output.manifest.seed,
@@ -159,76 +163,51 @@ def _front(
     return page.table(columns, rows, caption="Every output and the command that wrote it", sortable=True)
 
 
-def _write_story(out: Path, story: Story) -> int:
-    """Write the page of a story, and the manifests and own pages of its outputs; return how many pages."""
-    first = story.outputs[0]
-    drawn = [_drawn(draw) for draw in story.figures]
-    # The title of a figure that says the finding is not said again above it.
-    said = any(not isinstance(each, str) and each[0] == story.lead for each in drawn)
-    lead = " · ".join(story.facts) if said else story.lead
+def manifest_page(output: Output, own: str) -> Page:
+    """Return everything that is needed to make an output again; `own` is the page it has, if any."""
+    manifest, about = output.manifest, output.about
+    seed = "" if manifest.seed is None else f", random seed {manifest.seed}"
+    links = [Link("All results", "../index.html"), *([Link("The result", own)] if own else [])]
     page = Page(
-        story.title, lead, nav=(Link("All results", "../index.html"), Link("Manifest", "manifest.html"))
+        f"Where {output.name} comes from",
+        f"deadpan {manifest.command}, version {manifest.version}{seed}.",
+        nav=(*links, Link("As JSON", MANIFEST)),
     )
-    for each in drawn:
-        if isinstance(each, str):
-            page.note(each)
-        else:
-            title, svg, numbers = each
-            page.figure(svg, title, numbers, source="manifest.html")
-    for told in story.tables:
-        source: str | list[str] = "manifest.html"
-        if told.outputs:
-            source = [f"../{output.source}" for output in told.outputs]
-        page.heading(told.table.title or "Numbers")
-        page.table(told.table.columns, told.table.rows, label=told.table.title, numeric=told.numeric,
-                   source=source, sortable=True)  # fmt: skip
-    for note in story.notes:
-        page.note(note)
-    links = [
-        Link(f"Command, seed, inputs and files of {output.name}", f"../{output.source}")
-        for output in story.outputs
-    ]
-    pages = 1
-    for output in story.outputs:
-        folder = out / output.name
-        folder.mkdir(parents=True, exist_ok=True)
-        _copy(output.folder / MANIFEST, folder / MANIFEST)
-        manifest_page(output, f"../{first.home}").write(folder / "manifest.html")
-        pages += 1
-        own = _own_pages(output, folder)
-        if own:
-            links.append(Link(f"The page that deadpan {output.command} wrote", f"../{output.name}/{own[0]}"))
-            pages += sum(name.endswith(".html") for name in own)
-    page.heading("Where the numbers come from").bullets(links)
-    page.write(out / first.home)
-    return pages
+    page.note(about.finding) if output.problem else page.text(about.finding)
+    page.heading("Command").code(f"deadpan {manifest.command}")
+    shown = {"settings": manifest.config, "inputs": manifest.inputs}
+    parts = " and ".join(name for name, there in shown.items() if there)
+    given = f"the {parts} below" if parts else "no settings and no inputs"
+    page.text(f"Run with {given}. The command line as typed is not recorded, because it would contain paths.")
+    if manifest.config:
+        rows: list[tuple[Cell, ...]] = [(name, _text(value)) for name, value in manifest.config.items()]
+        page.heading("Settings").table(("setting", "value"), rows, label="Settings")
+    page.heading("Inputs")
+    if manifest.inputs:
+        inputs: list[tuple[Cell, ...]] = [(name, found[:12]) for name, found in manifest.inputs.items()]
+        page.table(("file", _HASH), inputs, label="Inputs")
+    else:
+        page.text("None recorded: the command read no files, or its version did not record them.")
+    parts_of = {"Counts": manifest.counts, "Dropped": manifest.drops, "Changed": manifest.changes}
+    for title, counts in parts_of.items():
+        if counts:
+            page.heading(title).table(
+                ("what", "number"), [_count(*one) for one in counts.items()], label=title
+            )
+    if manifest.files:
+        files: list[tuple[Cell, ...]] = [
+            (name, int(facts.get("bytes", 0)), str(facts.get("sha256", ""))[:12])
+            for name, facts in manifest.files.items()
+        ]
+        page.heading("Files").table(("file", "bytes", _HASH), files, label="Files", sortable=True)
+    return page
 
 
-def _drawn(draw: Draw) -> tuple[str, str, Table] | str:
-    """Return the title, drawing and numbers of a figure; where it cannot be drawn, what is missing."""
-    try:
-        figure = draw()
-        return figure.title, figure.svg(), figure.table
-    except MissingExtra as missing:
-        return str(missing)
+def _count(name: str, count: int) -> tuple[Cell, ...]:
+    if name == "cost_micros":  # millionths, so that a manifest has whole numbers only
+        return "cost, US $", f"{count / 1e6:,.2f}"
+    return name.replace("_", " "), count
 
 
-def _own_pages(output: Output, folder: Path) -> list[str]:
-    """Copy the pages that an output has of its own; return their names in the site, the first one to open."""
-    if output.problem:
-        return []
-    if output.has(OWN_PAGE):
-        _copy(output.folder / OWN_PAGE, folder / OWN_PAGE)
-        return [OWN_PAGE]
-    if not output.has(OWN_SITE):
-        return []
-    rest = [name for name in output.manifest.files if name != OWN_SITE and name.endswith(SITE_FILES)]
-    for name in (OWN_SITE, *rest, MANIFEST):
-        _copy(output.folder / name, folder / "pages" / name)
-    return [f"pages/{name}" for name in (OWN_SITE, *rest)]
-
-
-def _copy(source: Path, target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with atomic(target) as temporary:
-        shutil.copyfile(source, temporary)
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

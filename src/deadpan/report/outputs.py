@@ -10,7 +10,7 @@ from typing import Any
 
 from deadpan import __version__
 from deadpan.errors import DataError
-from deadpan.storage import Manifest, digest, read_json, read_manifest
+from deadpan.storage import Manifest, OutputPage, digest, read_json, read_manifest
 
 MANIFEST = "manifest.json"
 HASHED = 256 * 2**20
@@ -32,18 +32,24 @@ class Output:
         return self.manifest.command
 
     @property
-    def home(self) -> str:
-        """The page of this output in the site."""
-        return f"{self.name}/index.html"
-
-    @property
     def source(self) -> str:
         """The page of its manifest in the site."""
         return f"{self.name}/manifest.html"
 
-    def has(self, name: str) -> bool:
-        """Return whether the manifest lists a file."""
-        return name in self.manifest.files
+    @property
+    def about(self) -> OutputPage:
+        """The words of the output: its own, or those of its manifest; or why its numbers are not shown."""
+        manifest = self.manifest
+        if self.problem:
+            return OutputPage(self.name, f"Its numbers are not shown: {self.problem}.", ("not shown",), "")
+        if manifest.about:
+            return manifest.about
+        files = f"{len(manifest.files):,} {'file' if len(manifest.files) == 1 else 'files'}"
+        counts = [f"{n:,} {name.replace('_', ' ')}" for name, n in list(manifest.counts.items())[:3]]
+        seed = [] if manifest.seed is None else [f"seed {manifest.seed}"]
+        own = next((name for name in ("report.html", "index.html") if name in manifest.files), "")
+        facts = (manifest.command, *counts, *seed)
+        return OutputPage(self.name, f"Written by deadpan {manifest.command}: {files}.", facts, own)
 
 
 def find_outputs(folders: Sequence[Path]) -> list[Output]:

@@ -11,7 +11,7 @@ from deadpan.reproduce.published import PAPERS, Exhibit
 from deadpan.reproduce.reproduction import JudgedCell, PaperReproduction, Reproduction
 from deadpan.reproduce.verdicts import MARKS, WORDS
 from deadpan.reproduce.workshop import ReproductionOptions
-from deadpan.storage import Mark, write_json, write_manifest
+from deadpan.storage import Mark, OutputPage, write_json, write_manifest
 from deadpan.validation import encode
 
 MANIFEST = "manifest.json"
@@ -47,7 +47,15 @@ def write_reproduction(
     write_manifest(
         folder, command=f"reproduce {' '.join(papers)}", config=config, seed=options.seed, counts=counts,
         inputs=[path for path in inputs if path.is_file()], before=before,
+        about=_about(result, options.seed),
     )  # fmt: skip
+
+
+def _about(result: Reproduction, seed: int) -> OutputPage:
+    names = ", ".join(each.paper.short for each in result.papers)
+    cells = f"{sum(result.counts.values()):,} cells"
+    facts = ("quick" if result.quick else "full", cells, f"seed {seed}")
+    return OutputPage(f"Papers measured again: {names}", result.headline(), facts, "index.html")
 
 
 def _settings(options: ReproductionOptions) -> Iterable[tuple[str, object]]:

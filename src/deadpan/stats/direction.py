@@ -10,6 +10,22 @@ LOSSES = frozenset({"brier"})
 """Scores of errors: the lower, the better. All others are better the higher they are."""
 
 
+MAIN_SCORES = ("pair_accuracy", "balanced_accuracy", "f1")
+"""Scores by which a result is told in one sentence: the first one that it has."""
+_WORDS = {
+    "f1": "F1", "macro_f1": "macro F1", "weighted_f1": "weighted F1", "sequence_f1": "sequence F1",
+    "auc": "AUC", "brier": "Brier score",
+}  # fmt: skip
+"""Scores whose name is not their words."""
+
+
+def metric_words(metric: str) -> str:
+    """Return the name of a score as people write it."""
+    name = metric.removesuffix("_not")
+    words = _WORDS.get(name, name.replace("_", " "))
+    return words if name == metric else f"{words}, sincere class"
+
+
 def is_loss(metric: str) -> bool:
     """Return whether lower values of a score are better."""
     return metric in LOSSES

@@ -13,7 +13,9 @@ from typing import Any
 
 from deadpan.bench.items.item import LETTERS
 from deadpan.errors import ConfigError, DataError
+from deadpan.page.numbers import score
 from deadpan.storage import (
+    OutputPage,
     manifest_path,
     read_json,
     read_manifest,
@@ -166,8 +168,24 @@ def finish(path: Path, plan: RunPlan, rows: Sequence[AnswerRow]) -> bool:
             "refused": sum(row.refused for row in rows),
             "unread": sum(row.unread for row in rows),
         }
-        write_manifest(path, command="bench run", config=encode(plan), seed=plan.seed, counts=counts)
+        about = _about(BenchRun(path, plan, tuple(rows), complete))
+        write_manifest(
+            path, command="bench run", config=encode(plan), seed=plan.seed, counts=counts, about=about
+        )
     return complete
+
+
+def _about(run: BenchRun) -> OutputPage:
+    from deadpan.bench.scores.score import score_run
+
+    found = score_run(run)
+    chance = f"chance is {found.chance:.3f}"
+    finding = f"{found.model} has an accuracy of {score(found.avg)} on {found.set}; {chance}."
+    if found.avg.low is None or found.avg.low <= found.chance:
+        shown = f"{score(found.avg)}; {chance}"
+        finding = f"{found.model} is not significantly above chance on {found.set}: {shown}."
+    runs = "1 run" if found.runs == 1 else f"{found.runs} runs"
+    return OutputPage(f"{found.model} on {found.set}", finding, (runs, f"{found.n:,} items"), file="")
 
 
 def read_run(path: Path) -> BenchRun:

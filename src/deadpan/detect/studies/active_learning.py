@@ -18,8 +18,8 @@ from deadpan.detect.studies.design import write_study
 from deadpan.draws import draw
 from deadpan.errors import DataError
 from deadpan.ordering import informative_order
-from deadpan.page import Page, Table
-from deadpan.page.results import add_figure, add_summary
+from deadpan.page import Table
+from deadpan.page.results import add_figure, add_summary, output_page
 from deadpan.page.summary import Summary
 from deadpan.probes import clusters_of, fold_numbers, word_matrix
 from deadpan.progress import Progress, silent
@@ -27,6 +27,7 @@ from deadpan.records import Example
 from deadpan.results import Result
 from deadpan.stats.interval import BoolArray, FloatArray, IntArray, Interval
 from deadpan.stats.scores import confusion, macro_f1
+from deadpan.storage import OutputPage
 
 if TYPE_CHECKING:
     from deadpan.figures import Figure
@@ -115,12 +116,14 @@ class LabellingReplay(Result):
         """Write labelling.json, report.html with the figure, and manifest.json."""
         out = Path(out)
         out.mkdir(parents=True, exist_ok=True)
-        page = Page("Labelling less", "Labels in random order and in the order that teaches most, replayed.")
+        facts = (f"{self.sizes[-1]:,} labels", f"seed {self.seed}")
+        about = OutputPage("Labelling less", self.verdict, facts)
+        page = output_page(about)
         add_figure(page, out, "labelling", self.figure)
         add_summary(page, self)
         write_study(
             out, "labelling", self, page, command="detect labelling", config={"labels": self.sizes[-1]},
-            seed=self.seed, inputs=inputs,
+            seed=self.seed, inputs=inputs, about=about,
         )  # fmt: skip
 
 

@@ -14,14 +14,15 @@ from deadpan.detect.detector import Detector
 from deadpan.detect.studies.design import FOLDS, Design, divide, folder_name, source_name, write_study
 from deadpan.detect.verdicts import DEFAULT_THRESHOLD, Threshold
 from deadpan.errors import DataError
-from deadpan.page import Page, Table
-from deadpan.page.results import add_summary
+from deadpan.page import Table
+from deadpan.page.results import add_summary, output_page
 from deadpan.page.summary import Summary
 from deadpan.progress import Progress, silent
 from deadpan.records import Example
 from deadpan.results import Result
 from deadpan.stats.bootstrap import kinds_of_clusters, totals_interval
 from deadpan.stats.interval import Interval
+from deadpan.storage import OutputPage
 
 NONE = "(none)"
 
@@ -99,15 +100,17 @@ class Kinds(Result):
         """Write kinds.json, report.html, and each detector to a model folder of its own under models/."""
         out, inputs = Path(out), list(inputs)
         for name, detector in self.detectors.items():
-            about = {"data": self.source, "kind": name}
+            kind = {"data": self.source, "kind": name}
             detector.save(
-                out / "models" / folder_name(name), command="detect kinds", about=about, inputs=inputs
+                out / "models" / folder_name(name), command="detect kinds", about=kind, inputs=inputs
             )
-        page = Page(f"Kinds of sarcasm in {self.source}", f"{self.system}, {self.design.describe()}.")
+        finding, facts = self.summary().notes[0], (self.system, self.design.describe())
+        about = OutputPage(f"Kinds of sarcasm in {self.source}", finding, facts)
+        page = output_page(about)
         add_summary(page, self)
         write_study(
             out, "kinds", self, page, command="detect kinds", config={"data": self.source}, seed=self.seed,
-            inputs=inputs,
+            inputs=inputs, about=about,
         )  # fmt: skip
 
     def as_dict(self) -> dict[str, object]:

@@ -16,9 +16,9 @@ from deadpan.detect.system import split_variant
 from deadpan.detect.systems.ensembles import AUTHOR, Habits, add_history, blend_scores, roles, who
 from deadpan.detect.verdicts import DEFAULT_THRESHOLD, Threshold, check_threshold
 from deadpan.errors import ConfigError, DataError
-from deadpan.page import Page, Table
+from deadpan.page import Table
 from deadpan.page.numbers import PValue
-from deadpan.page.results import add_figure, add_summary
+from deadpan.page.results import add_figure, add_summary, output_page, rank_finding, rank_headline
 from deadpan.page.summary import Summary
 from deadpan.page.table import Cell
 from deadpan.progress import Progress, silent
@@ -35,6 +35,7 @@ from deadpan.stats import (
 from deadpan.stats.constant import CONSTANT, NOTE, constant_scores
 from deadpan.stats.direction import beats, is_loss, merit, with_direction
 from deadpan.stats.outcomes import check_fits
+from deadpan.storage import OutputPage
 
 BLENDED = "all, blended"
 BEST = "best"
@@ -92,15 +93,20 @@ class ComparisonTable(Result):
 
     def headline(self) -> str:
         """Return the finding in one line; a winner only where it is significant."""
-        first = self.rows[0]
-        if len(self.rows) == 1:
-            return f"{first.system} on {self.source}"
-        if first.verdict == BEST:
-            return f"{first.system} does best on {self.source}"
-        constant = self.baseline.get(self.metric)
-        if not any(beats(self.metric, row.scores[self.metric], constant) for row in self.rows):
-            return f"No system is significantly better than a constant answer on {self.source}"
-        return f"No system is significantly better than all others on {self.source}"
+        return rank_headline(self.source, self.metric, self._scores(), self.pairs, self._constant())
+
+    def about(self) -> OutputPage:
+        """Return the finding with the score of the first row."""
+        finding = rank_finding(self.source, self.metric, self._scores(), self.pairs, self._constant())
+        order, seed = f"{_first_word(self.metric)} {self.metric} first", f"seed {self.seeds[0]}"
+        facts = (f"{len(self.rows)} systems", f"n = {self.n:,}", self.design.describe(), order, seed)
+        return OutputPage(f"Systems on {self.source}", finding, facts)
+
+    def _scores(self) -> dict[str, Interval]:
+        return {row.system: row.scores[self.metric] for row in self.rows}
+
+    def _constant(self) -> float | None:
+        return self.baseline.get(self.metric)
 
     def summary(self) -> Summary:
         """Return the scores with verdicts, then what each system costs."""
@@ -162,12 +168,9 @@ class ComparisonTable(Result):
 
         out = Path(out)
         out.mkdir(parents=True, exist_ok=True)
-        page = Page(
-            self.headline(), f"{self.design.describe()}, {_first_word(self.metric)} {self.metric} first."
-        )
+        about, scores, constant = self.about(), self._scores(), self._constant()
+        page = output_page(about)
         add_summary(page, self)
-        scores = {row.system: row.scores[self.metric] for row in self.rows}
-        constant = self.baseline.get(self.metric)
         mark = None if constant is None else (CONSTANT, constant)
         unit = with_direction(self.metric)
         add_figure(page, out, "compare", lambda: whiskers(self.headline(), scores, unit=unit, mark=mark))
@@ -175,6 +178,7 @@ class ComparisonTable(Result):
             out, "compare", self, page, command="detect compare",
             predictions={row.system: row.predictions for row in self.rows},
             config={"data": self.source, "design": self.design.describe()}, seed=self.seeds[0], inputs=inputs,
+            about=about,
         )  # fmt: skip
 
 

@@ -22,7 +22,7 @@ from deadpan.records import Example, Prediction
 from deadpan.results import Result
 from deadpan.splits import Fold, folds
 from deadpan.stats.clusters import cluster_codes
-from deadpan.storage import prepare_output, write_json, write_manifest
+from deadpan.storage import OutputPage, prepare_output, write_json, write_manifest
 
 FOLDS = 5
 MOST_LOST = 0.5
@@ -285,6 +285,7 @@ def write_study(
     seed: int | None = None,
     inputs: Iterable[Path] = (),
     counts: Mapping[str, int] | None = None,
+    about: OutputPage,
 ) -> None:
     """Write NAME.json, the predictions of each system, report.html and manifest.json."""
     before = prepare_output(folder)
@@ -293,5 +294,6 @@ def write_study(
     write_json(folder / f"{name}.json", result.as_dict())
     page.write(folder / "report.html")
     write_manifest(
-        folder, command=command, config=config, seed=seed, inputs=inputs, counts=counts, before=before
-    )
+        folder, command=command, config=config, seed=seed, inputs=inputs, counts=counts, before=before,
+        about=about,
+    )  # fmt: skip

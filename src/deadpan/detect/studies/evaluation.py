@@ -21,8 +21,9 @@ from deadpan.detect.verdicts import (
     choose_threshold,
 )
 from deadpan.errors import ConfigError
-from deadpan.page import Page, Table
-from deadpan.page.results import add_figure, add_summary
+from deadpan.page import Table
+from deadpan.page.numbers import score
+from deadpan.page.results import add_figure, add_summary, output_page
 from deadpan.page.summary import Summary
 from deadpan.progress import Progress, silent
 from deadpan.records import Example, Prediction
@@ -30,7 +31,9 @@ from deadpan.results import Result
 from deadpan.splits import split
 from deadpan.stats import ScoreTable, score_predictions
 from deadpan.stats.constant import NOTE, constant_scores
+from deadpan.stats.direction import MAIN_SCORES, beats, metric_words
 from deadpan.stats.sequences import rows_by_sequence
+from deadpan.storage import OutputPage
 
 HELD_OUT = 0.2
 """Share of the examples a threshold is chosen on where there is no dev split; they are not scored."""
@@ -103,15 +106,26 @@ class Evaluation(Result):
             **self.table.as_dict(),
         }  # fmt: skip
 
+    def about(self) -> OutputPage:
+        """Return the finding: the main score, and whether it is better than a constant answer."""
+        scores, what = self.table.scores, f"{self.system} on {self.source}"
+        defined = [name for name in MAIN_SCORES if name in scores and scores[name].value is not None]
+        main = defined[0] if defined else next(iter(scores))
+        found = f"{metric_words(main)} {score(scores[main])}."
+        better = scores[main].low is not None and beats(main, scores[main], self.baseline.get(main))
+        worse = "" if better else " is not significantly better than a constant answer"
+        return OutputPage(
+            what, f"{what}{worse}: {found}", (f"n = {self.table.n:,}", f"threshold {self.threshold:.3g}")
+        )
+
     def write(self, out: Path | str, *, inputs: Iterable[Path] = ()) -> None:
         """Write predictions.jsonl, scores.json, calibration.svg, report.html and manifest.json."""
         from deadpan.figures import reliability
 
         out = Path(out)
         out.mkdir(parents=True, exist_ok=True)
-        page = Page(
-            f"{self.system} on {self.source}", f"Threshold {self.threshold:.3g}, n = {self.table.n:,}."
-        )
+        about = self.about()
+        page = output_page(about)
         add_summary(page, self)
         bins, error = self.table.calibration.reliability, self.table.calibration.ece_width or 0.0
         if bins:
@@ -123,6 +137,7 @@ class Evaluation(Result):
         write_study(
             out, "scores", self, page, command="detect evaluate", config=config,
             predictions={"predictions": self.predictions}, inputs=inputs, counts={"scored": self.table.n},
+            about=about,
         )  # fmt: skip
 
 

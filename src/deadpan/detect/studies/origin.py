@@ -29,9 +29,8 @@ from deadpan.detect.studies.transfer import AUC, TransferMatrix, transfer
 from deadpan.detect.system import make
 from deadpan.draws import sample
 from deadpan.errors import ConfigError, DataError
-from deadpan.page import Page
 from deadpan.page.numbers import score
-from deadpan.page.results import add_figure, add_summary
+from deadpan.page.results import add_figure, add_summary, output_page
 from deadpan.page.summary import Summary
 from deadpan.page.table import Cell, Table
 from deadpan.probes import clusters_of, fold_numbers, held_out_scores, word_matrix
@@ -42,6 +41,7 @@ from deadpan.stats import wilson
 from deadpan.stats.explained import Explained, explained_share
 from deadpan.stats.interval import BoolArray, FloatArray, IntArray, Interval
 from deadpan.stats.ranking import auc_interval
+from deadpan.storage import OutputPage
 
 UNKNOWN = ("", "und")
 AT_MOST = 2_000
@@ -147,6 +147,20 @@ class Mirage(Result):
             notes,
         )
 
+    def about(self) -> OutputPage:
+        """Return the finding: does what generated text teaches hold for organic speech?"""
+        cells = self.matrix.cells
+        away = [cells[a][b] for a in self.generated for b in self.organic if a in cells and b in cells]
+        above = sum(value.low is not None and value.low > 0.5 for value in away)
+        finding = (
+            f"Trained on generated text, {self.matrix.system} is significantly above chance on organic "
+            f"speech in {above} of {len(away)} cases; a probe tells the two apart with an AUC of "
+            f"{score(self.origin)}."
+        )
+        kinds = (f"{len(self.generated)} generated", f"{len(self.organic)} organic")
+        facts = (*kinds, f"seed {self.matrix.seed}")
+        return OutputPage("Generated and organic sarcasm", finding, facts)
+
     def write(self, out: Path | str, *, inputs: Iterable[Path] = ()) -> None:
         """Write mirage.json, report.html with the figure, and manifest.json."""
         from deadpan.figures.matrix import heat
@@ -160,10 +174,8 @@ class Mirage(Result):
                  (moves["generated to organic"], "on organic speech")]  # fmt: skip
         said = ", ".join(f"{value:.2f} {where}" for value, where in parts if value is not None)
         title = f"Trained on generated text: AUC {said}"
-        page = Page(
-            "The mirage test",
-            "Do detectors recognise sarcasm, or only tell generated text from what people say?",
-        )
+        about = self.about()
+        page = output_page(about)
         cells = [[self.matrix.cells[a][b].value for b in names] for a in names]
         add_figure(page, out, "mirage", lambda: heat(
             title, cells, rows=("trained on", names), columns=("tested on", names), unit="AUC",
@@ -174,7 +186,7 @@ class Mirage(Result):
             out, "mirage", self, page, command="detect mirage", inputs=inputs, seed=self.matrix.seed,
             config={"generated": list(self.generated), "organic": list(self.organic),
                     "system": self.matrix.system, "model": self.asked.model if self.asked else ""},
-            counts=dict(self.matrix.sizes),
+            counts=dict(self.matrix.sizes), about=about,
         )  # fmt: skip
 
 

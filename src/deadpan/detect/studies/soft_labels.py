@@ -20,9 +20,8 @@ from deadpan.detect.detector import Detector
 from deadpan.detect.studies.design import FOLDS, write_study
 from deadpan.detect.system import split_variant
 from deadpan.errors import DataError
-from deadpan.page import Page
 from deadpan.page.numbers import score
-from deadpan.page.results import add_figure, add_summary
+from deadpan.page.results import add_figure, add_summary, output_page
 from deadpan.progress import Progress, silent
 from deadpan.ratings.votes import WHERE, Perception, heard, intended, perceive
 from deadpan.records import Example, LabelKind, Turn
@@ -33,6 +32,7 @@ from deadpan.stats.interval import Interval
 from deadpan.stats.paired import paired_difference
 from deadpan.stats.ranking import auc_interval
 from deadpan.stats.soft import SoftScores, cross_entropy, soft_scores
+from deadpan.storage import OutputPage
 
 if TYPE_CHECKING:
     from deadpan.page import Cell
@@ -111,13 +111,15 @@ class SoftStudy(Result):
         """Write votes.json, report.html with the figure of intended against perceived, and manifest.json."""
         out = Path(out)
         out.mkdir(parents=True, exist_ok=True)
-        page = Page("Intended and perceived", "What authors mean and what people hear.")
+        facts = (f"{self.hard.n:,} texts", self.system, f"seed {self.seed}")
+        about = OutputPage("Intended and perceived", self.verdict, facts)
+        page = output_page(about)
         if self.perception:
             add_figure(page, out, "perception", self.perception.figure)
         add_summary(page, self)
         write_study(
             out, "votes", self, page, command="detect votes", config={"system": self.system},
-            seed=self.seed, inputs=inputs, counts={"examples": self.hard.n},
+            seed=self.seed, inputs=inputs, counts={"examples": self.hard.n}, about=about,
         )  # fmt: skip
 
 

@@ -20,8 +20,8 @@ from deadpan.detect.studies.design import FOLDS, Design, Trial, divide, run_tria
 from deadpan.draws import sample
 from deadpan.duplicates import without_duplicates
 from deadpan.errors import ConfigError, DataError
-from deadpan.page import Page, Table
-from deadpan.page.results import add_figure, add_summary
+from deadpan.page import Table
+from deadpan.page.results import add_figure, add_summary, output_page
 from deadpan.page.summary import Summary
 from deadpan.page.table import Cell
 from deadpan.progress import Progress, silent
@@ -30,8 +30,9 @@ from deadpan.results import Result
 from deadpan.splits import Fold
 from deadpan.stats import Interval, score_predictions
 from deadpan.stats.constant import CONSTANT, NOTE, constant_scores
-from deadpan.stats.direction import with_direction
+from deadpan.stats.direction import beats, metric_words, with_direction
 from deadpan.stats.outcomes import check_fits, score_named
+from deadpan.storage import OutputPage
 
 METRIC = "balanced_accuracy"
 AUC = "auc"
@@ -97,6 +98,21 @@ class TransferMatrix(Result):
             "together": {name: cell.as_dict() for name, cell in self.together.items()},
         }  # fmt: skip
 
+    def about(self) -> OutputPage:
+        """Return the finding: how often a corpus teaches something about another."""
+        away = [(b, cell) for a, row in self.cells.items() for b, cell in row.items() if a != b]
+        above = sum(
+            cell.low is not None and b in self.baseline and beats(self.metric, cell, self.baseline[b])
+            for b, cell in away
+        )
+        finding = (
+            f"Trained on one corpus, {self.system} is significantly better than a constant answer on another "
+            f"in {above} of {len(away)} cases."
+        )
+        unit = with_direction(self.metric, metric_words(self.metric))
+        facts = (f"{len(self.cells)} corpora", unit, f"seed {self.seed}")
+        return OutputPage("From one corpus to another", finding, facts)
+
     def write(self, out: Path | str, *, inputs: Iterable[Path] = ()) -> None:
         """Write transfer.json, transfer.svg, report.html and manifest.json."""
         from deadpan.figures import heat
@@ -104,8 +120,8 @@ class TransferMatrix(Result):
         out = Path(out)
         out.mkdir(parents=True, exist_ok=True)
         corpora = list(self.cells)
-        said = f"{with_direction(self.metric)} of {self.system}."
-        page = Page("Trained on one corpus, tested on another", said)
+        about = self.about()
+        page = output_page(about)
         add_summary(page, self)
         rows = {**self.cells, "all": self.together} if self.together else self.cells
         matrix = [[row[b].value for b in corpora] for row in rows.values()]
@@ -123,6 +139,7 @@ class TransferMatrix(Result):
             config={"data": corpora},
             seed=self.seed,
             inputs=inputs,
+            about=about,
         )
 
 
