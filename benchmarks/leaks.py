@@ -18,8 +18,7 @@ import time
 from collections.abc import Callable
 from itertools import accumulate
 
-from deadpan.duplicates import distinct
-from deadpan.near_pairs import NEAR, IntArray, all_near_pairs, shingles
+from deadpan.duplicates import NEAR, IntArray, all_near_pairs, distinct, shingles
 
 SMALL, LARGE = 10_000, 30_000
 SECONDS, MEGABYTES = 30, 1_000

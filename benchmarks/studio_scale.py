@@ -38,8 +38,7 @@ BARS = {
 
 def make(n: int, name: str) -> Any:
     """A study of n items and 2.5 judgments an item, imported in bulk."""
-    from deadpan.formats.study import Study
-    from deadpan.formats.study_items import ReaderJudgmentItem
+    from deadpan.formats.study import ReaderJudgmentItem, Study
     from deadpan.records import Judgment, Turn
     from deadpan.studio.records.imports import import_judgments
     from deadpan.studio.records.studies import create_study

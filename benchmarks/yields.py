@@ -15,11 +15,11 @@ import random
 from pathlib import Path
 
 from deadpan import read_dataset
+from deadpan.duplicates import shingles
 from deadpan.generate.folder import Draft, GenerationFolder, render_dialogue
 from deadpan.generate.generation import run_plan
 from deadpan.generate.language import load_language
 from deadpan.generate.release import write_release
-from deadpan.near_pairs import shingles
 from deadpan.text import fold
 
 PLAN = """language = "{language}"

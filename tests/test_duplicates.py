@@ -4,8 +4,24 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from itertools import combinations
 
-from deadpan.duplicates import SHORT_WORDS, distinct, identity, without_duplicates, word_count
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from deadpan import duplicates
+from deadpan.duplicates import (
+    NEAR,
+    SHORT_WORDS,
+    all_near_pairs,
+    distinct,
+    identity,
+    shingles,
+    without_duplicates,
+    word_count,
+)
+from deadpan.errors import ConfigError
 from deadpan.records import Example, Turn
 
 
@@ -55,3 +71,103 @@ def test_an_excluded_response_takes_its_pair_with_it() -> None:
     assert (kept.examples, kept.identical, kept.same_sequence, kept.excluded) == (other, 1, 1, 2)
     torn = without_duplicates([*pair, *other], against, whole_sequences=False)
     assert torn.examples == [pair[1], *other]
+
+
+WORDS = "rain bus late again lovely meeting email boss coffee cold morning train queue smile".split()  # noqa: SIM905
+keys_of_words = st.lists(
+    st.lists(st.sampled_from(WORDS), min_size=1, max_size=12).map(" ".join), max_size=30, unique=True
+)
+
+
+def by_comparing_all(keys: list[str], threshold: float) -> dict[tuple[int, int], float]:
+    sets = [shingles(key) for key in keys]
+    found = {}
+    for left, right in combinations(range(len(keys)), 2):
+        both = sets[left] | sets[right]
+        similarity = len(sets[left] & sets[right]) / len(both) if both else 0.0
+        if similarity >= threshold - 1e-9:
+            found[left, right] = similarity
+    return found
+
+
+def by_searching(keys: list[str], threshold: float) -> dict[tuple[int, int], float]:
+    pairs = all_near_pairs(keys, threshold)
+    found = list(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))
+    assert len(set(found)) == len(found), "a pair came twice"
+    return dict(zip(found, pairs.similarity.tolist(), strict=True))
+
+
+@given(keys_of_words, st.sampled_from([0.3, 0.5, NEAR, 0.9, 1.0]))
+@settings(max_examples=80, deadline=None)
+def test_search_equals_comparing_every_pair(keys: list[str], threshold: float) -> None:
+    assert by_searching(keys, threshold) == pytest.approx(by_comparing_all(keys, threshold))
+
+
+@given(st.lists(st.text(max_size=30), max_size=12, unique=True))
+@settings(max_examples=80, deadline=None)
+def test_any_text_can_be_searched(texts: list[str]) -> None:
+    keys, _ = distinct(texts)
+    assert by_searching(keys, NEAR) == pytest.approx(by_comparing_all(keys, NEAR))
+
+
+def test_search_in_many_pieces_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = random.Random(3)
+    keys = list({" ".join(draw.choices(WORDS, k=draw.randint(3, 9))) for _ in range(150)})
+    whole = by_searching(keys, 0.6)
+    monkeypatch.setattr(duplicates, "BLOCK", 50)
+    assert by_searching(keys, 0.6) == whole
+    assert whole == pytest.approx(by_comparing_all(keys, 0.6))
+
+
+def random_text(draw: random.Random, words: int) -> str:
+    return " ".join(
+        "".join(draw.choices("abcdefghijklmnoprstuvw", k=draw.randint(3, 9))) for _ in range(words)
+    )
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=25, deadline=None)
+def test_planted_twins_are_found_and_strangers_are_not(seed: int) -> None:
+    draw = random.Random(seed)
+    texts = [random_text(draw, draw.randint(15, 25)) for _ in range(60)]
+    where = draw.choice(["{} oops", "oops {}"])
+    assert set(by_searching([*texts, where.format(texts[7])], NEAR)) == {(7, 60)}
+
+
+def test_tokenised_copy_is_a_near_twin() -> None:
+    typed, tokenised = "I can't wait, it's Monday!", "I can ' t wait , it ' s Monday !"
+    assert by_searching([identity(typed), identity(tokenised)], NEAR) in ({}, {(0, 1): 1.0})
+    glued = "i cant wait its monday"
+    assert by_searching([identity(typed), glued], NEAR) == {(0, 1): 1.0}
+
+
+def test_korean_twins() -> None:
+    keys = [
+        identity("와 진짜 월요일 아침부터 회의라니 너무 신난다"),
+        identity("와 진짜 월요일 아침부터 회의라니 너무 신난다 ㅋㅋ"),
+    ]
+    assert set(by_searching(keys, NEAR)) == {(0, 1)}
+
+
+def test_one_very_long_text_among_short_ones() -> None:
+    draw = random.Random(0)
+    long = random_text(draw, 5_000)
+    keys = [random_text(draw, 6) for _ in range(50)]
+    assert set(by_searching([long, *keys, long + " again"], NEAR)) == {(0, 51)}
+
+
+def test_crowd_of_one_template_is_sampled_but_nobody_is_left_alone() -> None:
+    keys = [f"i just voted for the castle show as best crime drama of the year {n}" for n in range(1_000)]
+    pairs = all_near_pairs(keys)
+    assert set(pairs.left.tolist()) | set(pairs.right.tolist()) == set(range(1_000))
+    assert len(pairs) < 1_000 * 999 // 4
+
+
+@pytest.mark.parametrize("keys", [[], ["only one text in here"], ["", "a", "ab"]])
+def test_nothing_to_compare(keys: list[str]) -> None:
+    assert by_searching(keys, NEAR) == {}
+
+
+def test_threshold_must_make_sense() -> None:
+    with pytest.raises(ConfigError, match="threshold"):
+        all_near_pairs(["a text", "another"], 0.0)

@@ -18,7 +18,7 @@ from deadpan import figures
 from deadpan.errors import DataError, MissingExtra
 from deadpan.figures import Figure
 from deadpan.figures.figure import two_lines
-from deadpan.figures.scatter import points
+from deadpan.figures.plots import points
 from deadpan.page import Page
 from deadpan.palette import SARCASTIC, SINCERE
 from deadpan.stats import Bin, Interval, reliability, wilson

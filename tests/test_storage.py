@@ -20,6 +20,7 @@ from deadpan.storage import (
     atomic,
     digest,
     file_marks,
+    lock_folder,
     prepare_output,
     read_json,
     read_manifest,
@@ -236,3 +237,28 @@ def test_the_manifest_of_a_file_stands_beside_it(tmp_path):
     write_manifest(tmp_path / "a.parquet", command="test")
     assert (tmp_path / "a.parquet.manifest.json").is_file()
     assert list(read_manifest(tmp_path / "a.parquet").files) == ["a.parquet"]
+
+
+HOLD = """
+import sys
+from pathlib import Path
+from deadpan.storage import lock_folder
+with lock_folder(Path(sys.argv[1])):
+    print("in", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_second_run_is_told_and_a_killed_one_leaves_no_lock(tmp_path: Path) -> None:
+    folder = tmp_path / "new"
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    with holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"in\n"
+        with pytest.raises(DataError, match="another run is using this folder"), lock_folder(folder):
+            pass
+        holder.kill()
+    with lock_folder(folder):
+        assert folder.is_dir()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -462,3 +463,54 @@ def check_version(version: str, place: Path | str) -> None:
             f"{place}: written by deadpan {version}, which deadpan {__version__} does not read: "
             f"make it again, or use deadpan {version}"
         )
+
+
+def begin_folder(folder: Path, readme_with: str = "") -> dict[str, Mark]:
+    """Make the folder and remove its old manifest: until the new one is written, it is incomplete.
+
+    Returns the marks of what is in it, for `write_manifest`. A manifest.json that deadpan did not write is
+    somebody else's, and the folder is refused. `readme_with` names a file that outputs with a README.md have:
+    where neither it nor a manifest is there, README.md is somebody else's, too.
+    """
+    readme = folder / "README.md"
+    ours = manifest_path(folder).is_file() or (folder / readme_with).exists()
+    if readme_with and readme.exists() and not ours:
+        raise ConfigError(f"{readme}: not written by deadpan: choose another --out")
+    before = prepare_output(folder)
+    manifest_path(folder).unlink(missing_ok=True)
+    return before
+
+
+def check_complete(folder: Path, noun: str, names: Sequence[str]) -> None:
+    """Check that each file exists with the hash in the manifest: a file cut off at a line end looks whole."""
+    if not folder.is_dir():
+        raise DataError(f"{folder}: no such {noun} folder")
+    if not manifest_path(folder).exists():
+        raise DataError(f"{folder}: no manifest.json, so its writing was cut short; write the {noun} again")
+    files = read_manifest(folder).files
+    for name in names:
+        if name not in files or not (folder / name).is_file():
+            raise DataError(f"{folder / name}: missing; is {folder} a complete {noun} folder?")
+        if digest(folder / name) != files[name].get("sha256"):
+            raise DataError(
+                f"{folder / name}: not as manifest.json says (edited, damaged or cut off); "
+                f"write the {noun} again"
+            )
+
+
+@contextmanager
+def lock_folder(folder: Path) -> Iterator[None]:
+    """Hold an exclusive lock on a folder, which is made if needed.
+
+    The kernel releases the lock when the process ends, so a killed run leaves none behind.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise DataError(f"{folder}: another run is using this folder: wait until it ends") from None
+        yield
+    finally:
+        os.close(handle)

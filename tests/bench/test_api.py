@@ -14,7 +14,7 @@ from deadpan.bench.items.check import audit_set
 from deadpan.bench.items.sets import list_sets, open_set
 from deadpan.bench.runs.run import RunState, progress_watch
 from deadpan.errors import ConfigError, DataError
-from deadpan.formats.export import write_export
+from deadpan.formats.judgments import write_export
 
 SET = small_set(4)
 BASELINES = ["baseline/first", "baseline/longest"]

@@ -12,7 +12,7 @@ from deadpan.bench.runs.folder import read_run
 from deadpan.bench.scores.score import score_run
 from deadpan.drops import Tally
 from deadpan.errors import DataError
-from deadpan.formats.export import write_export
+from deadpan.formats.judgments import write_export
 from deadpan.formats.study import read_study
 from deadpan.records import Judgment
 

@@ -8,7 +8,7 @@ from bench_items import judged, small_set
 from deadpan.bench.people import agreed_items, item_agreement, kept_items
 from deadpan.drops import Tally
 from deadpan.errors import ConfigError
-from deadpan.formats.export import write_export
+from deadpan.formats.judgments import write_export
 from deadpan.records import Judgment
 
 SET = small_set(4)

@@ -9,9 +9,8 @@ import pytest
 
 from bench_items import make_item, small_set
 from deadpan.bench.items.item import write_items
-from deadpan.locks import lock_folder
 from deadpan.records import Example, Turn
-from deadpan.storage import write_records
+from deadpan.storage import lock_folder, write_records
 from deadpan.validation import encode
 
 

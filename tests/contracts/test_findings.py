@@ -22,7 +22,7 @@ from deadpan.detect.studies.origin import mirage
 from deadpan.detect.studies.soft_labels import study_votes
 from deadpan.detect.studies.training import train_detector
 from deadpan.detect.studies.transfer import transfer
-from deadpan.formats.export import write_export
+from deadpan.formats.judgments import write_export
 from deadpan.logs.comparison import compare_logs
 from deadpan.page.markup import escape
 from deadpan.records import Example, Judgment, Turn

@@ -17,8 +17,8 @@ if not all(find_spec(library) for library in ("django", "argon2", "whitenoise", 
 MODULE = '''
 from dataclasses import dataclass, replace
 
-from deadpan.formats.study_items import StudyItem, hidden
-from deadpan.formats.study_settings import StudySettings
+from deadpan.formats.study import StudyItem, hidden
+from deadpan.formats.study import StudySettings
 from deadpan.studio.protocols.protocol import Choice, Question, StudyProtocol, perceived_example
 
 

@@ -12,8 +12,7 @@ import pytest
 
 from deadpan.drops import Tally
 from deadpan.errors import ConfigError
-from deadpan.formats.study import Study, item_type, read_study, settings_type, write_study
-from deadpan.formats.study_items import HIDDEN
+from deadpan.formats.study import HIDDEN, Study, item_type, read_study, settings_type, write_study
 from deadpan.records import Example, Item, Turn
 
 if not all(find_spec(library) for library in ("django", "argon2", "whitenoise", "csp")):

@@ -14,8 +14,7 @@ from deadpan.datasets.reading import Reading
 from deadpan.datasets.scored import read_scored, score_files, score_table
 from deadpan.drops import Tally
 from deadpan.errors import ConfigError, DataError
-from deadpan.formats.table_writer import WRITTEN, write_table
-from deadpan.formats.tables import header_of, read_table
+from deadpan.formats.tables import WRITTEN, header_of, read_table, write_table
 from deadpan.records import Example, Prediction
 
 TABLE = 'Tweet,User,Sarcastic,Likes\n"Great, more rain #sarcasm",u1,maybe,3\n,u2,no,\nIt rains.,u3,no,1\n'

@@ -15,9 +15,19 @@ from hypothesis import strategies as st
 
 from deadpan.drops import Tally
 from deadpan.errors import ConfigError, DataError
-from deadpan.formats.study import Study, item_type, read_items, read_study, settings_type, write_study
-from deadpan.formats.study_items import AnnotateItem, PairwiseItem, QuizItem, ReaderJudgmentItem
-from deadpan.formats.study_settings import QuizSettings
+from deadpan.formats.study import (
+    AnnotateItem,
+    PairwiseItem,
+    QuizItem,
+    QuizSettings,
+    ReaderJudgmentItem,
+    Study,
+    item_type,
+    read_items,
+    read_study,
+    settings_type,
+    write_study,
+)
 from deadpan.records import Turn
 from deadpan.storage import read_manifest
 from strategies import names, texts, turns

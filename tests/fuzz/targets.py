@@ -220,7 +220,7 @@ def _whole(name: str) -> bytes:
 @cache
 def _export() -> tuple[Path, dict[str, Any]]:
     """Return the folder of an empty export, and its manifest."""
-    from deadpan.formats.export import JUDGMENTS, LABELS
+    from deadpan.formats.judgments import JUDGMENTS, LABELS
     from deadpan.storage import write_manifest
 
     home = folder() / "export"
@@ -233,7 +233,7 @@ def _export() -> tuple[Path, dict[str, Any]]:
 
 def export(data: bytes) -> None:
     """Read a study's export whose answers are damaged, though its manifest agrees with them."""
-    from deadpan.formats.export import JUDGMENTS, read_export
+    from deadpan.formats.judgments import JUDGMENTS, read_export
 
     home, whole = _export()
     (home / JUDGMENTS).write_bytes(data)

@@ -88,7 +88,7 @@ def test_estimate_status_and_report_are_results(plan_of, server, tmp_path):
 
 def test_contrast_that_nobody_judged_is_not_called_judged(call, tmp_path):
     """With people's answers for the sarcastic responses only, the card says who labelled the rest."""
-    from deadpan.formats.export import write_export
+    from deadpan.formats.judgments import write_export
     from deadpan.generate.people import apply_people
     from deadpan.generate.plan import GenerationPlan
     from deadpan.records import Judgment

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from deadpan.errors import DataError
-from deadpan.formats.export import Export
-from deadpan.formats.study_items import ANNOTATE_ANSWERS
+from deadpan.formats.judgments import Export
+from deadpan.formats.study import ANNOTATE_ANSWERS
 from deadpan.generate.folder import Draft
 from deadpan.generate.people import Verdict, construct, parse_answer, verdicts
 from deadpan.records import Judgment, Label, Turn
@@ -67,7 +67,7 @@ def test_answers_in_other_words():
 
 
 def test_the_studio_asks_with_the_answers_that_are_read():
-    from deadpan.formats.study_settings import AnnotateSettings
+    from deadpan.formats.study import AnnotateSettings
     from deadpan.studio.protocols.annotate import AnnotateProtocol
 
     questions = AnnotateProtocol().questions(AnnotateSettings())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from deadpan.formats.export import write_export
+from deadpan.formats.judgments import write_export
 from deadpan.generate.folder import GenerationFolder
 from deadpan.generate.generation import run_plan
 from deadpan.generate.people import apply_people

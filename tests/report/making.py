@@ -10,7 +10,7 @@ from deadpan.detect.studies.comparison import compare_systems
 from deadpan.detect.studies.evaluation import evaluate
 from deadpan.detect.studies.training import train_detector
 from deadpan.detect.studies.transfer import transfer
-from deadpan.formats.export import write_export
+from deadpan.formats.judgments import write_export
 from deadpan.records import Judgment
 from deadpan.reproduce import reproduce
 from detect_corpus import noise_corpus, word_corpus

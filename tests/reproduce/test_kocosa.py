@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from deadpan.formats.export import write_export
-from deadpan.formats.study import Study, write_study
-from deadpan.formats.study_items import AnnotateItem
+from deadpan.formats.judgments import write_export
+from deadpan.formats.study import AnnotateItem, Study, write_study
 from deadpan.records import Judgment, Turn
 from deadpan.reproduce import reproduce
 from deadpan.reproduce.kocosa import weights_in

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from deadpan.formats.export import Submission, write_export
-from deadpan.formats.study import Study, write_study
-from deadpan.formats.study_items import AuditItem, PairwiseItem, ReaderJudgmentItem
+from deadpan.formats.judgments import Submission, write_export
+from deadpan.formats.study import AuditItem, PairwiseItem, ReaderJudgmentItem, Study, write_study
 from deadpan.records import Judgment, Turn
 from deadpan.reproduce import reproduce
 

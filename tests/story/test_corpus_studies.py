@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from deadpan.formats.export import read_export
+from deadpan.formats.judgments import read_export
 from story.visitor import Person, served_studio
 
 pytestmark = pytest.mark.slow

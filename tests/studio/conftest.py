@@ -32,7 +32,7 @@ if all(find_spec(library) for library in ("django", "argon2", "whitenoise", "csp
 
 def numbered(count: int, **extra):
     """Items with a context, every other one labelled sarcastic; `make` gives them the protocol's type."""
-    from deadpan.formats.study_items import AnnotateItem
+    from deadpan.formats.study import AnnotateItem
     from deadpan.records import Turn
 
     kind = extra.pop("kind", AnnotateItem)

@@ -25,8 +25,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from deadpan.formats.study import Study, write_study
-from deadpan.formats.study_items import AnnotateItem
+from deadpan.formats.study import AnnotateItem, Study, write_study
 from deadpan.records import Turn
 
 SOURCE = Path(__file__).parent.parent.parent / "src"
@@ -283,7 +282,7 @@ def lost_and_doubled(server: Server, people: list[Annotator], out: Path) -> tupl
     """Acknowledged saves that are not in the export, and saves that are in it twice."""
     from collections import Counter
 
-    from deadpan.formats.export import read_export
+    from deadpan.formats.judgments import read_export
 
     server.command("export", "load", "--out", str(out))
     stored = Counter(j.answer for j in read_export(out).judgments if j.question == "comment")

@@ -14,7 +14,7 @@ from deadpan.bench.items.sets import DEFAULT_SET, AskPassphrase, ItemSet, open_s
 from deadpan.bench.runs.folder import AnswerRow, find_runs
 from deadpan.cards import DataFacts, FileFacts, HubConfig, croissant, dataset_card, markdown_table
 from deadpan.errors import ConfigError, DataError
-from deadpan.formats.export import write_csv
+from deadpan.formats.judgments import write_csv
 from deadpan.page.summary import Summary
 from deadpan.records import Item
 from deadpan.results import Result

@@ -18,9 +18,8 @@ from deadpan.bench.scores.report import score_tables, set_note
 from deadpan.bench.scores.score import RunScores, item_answers, score_run
 from deadpan.drops import Tally
 from deadpan.errors import ConfigError, DataError
-from deadpan.formats.export import read_export
-from deadpan.formats.study import Study, write_study
-from deadpan.formats.study_items import QuizItem
+from deadpan.formats.judgments import read_export
+from deadpan.formats.study import QuizItem, Study, write_study
 from deadpan.page.summary import Summary
 from deadpan.page.table import Cell, Table
 from deadpan.records import Item, Judgment, Turn

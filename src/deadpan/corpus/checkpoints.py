@@ -19,8 +19,7 @@ from typing import Any
 from uuid import uuid4
 
 from deadpan.errors import DataError
-from deadpan.locks import lock_folder
-from deadpan.storage import read_json, write_text
+from deadpan.storage import lock_folder, read_json, write_text
 
 STEP_KEY = "key.json"
 _STEP = re.compile(r"[a-z_]+-[0-9a-f]{16}")

@@ -336,7 +336,7 @@ def _share(share: Interval | None) -> str:
 
 def explained_figure(found: Mapping[str, Rescored]) -> Figure:
     """Draw the share of the strongest system's score that shortcuts explain, one row per corpus."""
-    from deadpan.figures.scores import whiskers
+    from deadpan.figures.plots import whiskers
 
     shares: dict[str, Interval] = {}
     for name, one in found.items():

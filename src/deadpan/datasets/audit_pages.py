@@ -153,7 +153,7 @@ def _corpus_page(audit: CorpusAudit, atlas: Atlas, folder: Path, slug: str) -> P
 
 
 def _matrix(audits: list[CorpusAudit]) -> Figure:
-    from deadpan.figures.matrix import heat
+    from deadpan.figures.plots import heat
 
     families = list(dict.fromkeys(s.family for a in audits if a.shortcuts for s in a.shortcuts.families))
     columns = [*families, "all shortcuts", "words"]
@@ -177,7 +177,7 @@ def _hundred(value: float | None) -> float | None:
 
 
 def _whiskers(found: Shortcuts) -> Figure:
-    from deadpan.figures.scores import whiskers
+    from deadpan.figures.plots import whiskers
 
     scores = {s.family: s.auc for s in (*found.families, found.together)} | {"words of the text": found.words}
     sure = [shortcut for shortcut in found.families if shortcut.gives_away]
@@ -188,7 +188,7 @@ def _whiskers(found: Shortcuts) -> Figure:
 
 
 def _map(where: Cartography) -> Figure:
-    from deadpan.figures.scatter import points
+    from deadpan.figures.plots import points
 
     pairs = list(zip(where.variability.tolist(), where.confidence.tolist(), strict=True))
     groups = {

@@ -15,9 +15,8 @@ from deadpan.datasets import read_source
 from deadpan.datasets.convert import parse_sizes
 from deadpan.datasets.label_cues import real_name
 from deadpan.datasets.reading import Reading
-from deadpan.duplicates import distinct, near_duplicates
+from deadpan.duplicates import NEAR, distinct, near_duplicates
 from deadpan.errors import ConfigError, DataError
-from deadpan.near_pairs import NEAR
 from deadpan.page.numbers import digits, score
 from deadpan.progress import Progress, silent
 from deadpan.records import Example

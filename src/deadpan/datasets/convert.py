@@ -16,7 +16,7 @@ from deadpan.datasets.reader import Reader
 from deadpan.datasets.reading import Reading
 from deadpan.drops import Tally
 from deadpan.errors import ConfigError
-from deadpan.formats.table_writer import WRITTEN, check_not_source, write_table
+from deadpan.formats.tables import WRITTEN, check_not_source, write_table
 from deadpan.progress import Progress, silent
 from deadpan.records import Example, Split
 from deadpan.results import Result

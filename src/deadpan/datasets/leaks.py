@@ -19,8 +19,7 @@ from deadpan.datasets.overlaps import (
     TextIndex,
     shared_values,
 )
-from deadpan.duplicates import SHORT_WORDS
-from deadpan.near_pairs import NEAR, check_threshold
+from deadpan.duplicates import NEAR, SHORT_WORDS, check_threshold
 from deadpan.records import Example
 from deadpan.results import Result
 from deadpan.validation import encode

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadpan.datasets.label_cues import real_name
-from deadpan.duplicates import SHORT_WORDS, distinct, identity, near_duplicates, word_count
-from deadpan.near_pairs import NEAR
+from deadpan.duplicates import NEAR, SHORT_WORDS, distinct, identity, near_duplicates, word_count
 from deadpan.records import Example
 
 _SHOWN = 5

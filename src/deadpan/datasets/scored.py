@@ -16,8 +16,14 @@ from deadpan.errors import ConfigError, DataError, MissingExtra
 from deadpan.formats.labels import EVERYDAY, NO_LABEL, Words, kind_words, label_word, label_words
 from deadpan.formats.predictions import prediction_from
 from deadpan.formats.rows import TableRow
-from deadpan.formats.table_writer import check_not_source, check_writable, write_table
-from deadpan.formats.tables import header_of, is_table, read_table
+from deadpan.formats.tables import (
+    check_not_source,
+    check_writable,
+    header_of,
+    is_table,
+    read_table,
+    write_table,
+)
 from deadpan.page.results import output_page, rank_finding
 from deadpan.progress import Progress, silent
 from deadpan.records import Example, Prediction

@@ -2,34 +2,293 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from deadpan.drops import Tally
 from deadpan.errors import ConfigError, DataError
-from deadpan.formats.folders import begin_folder, check_complete
-from deadpan.formats.study_items import (
-    AnnotateItem,
-    AuditItem,
-    CategoriseItem,
-    PairwiseItem,
-    QuizItem,
-    ReaderJudgmentItem,
-    StudyItem,
-)
-from deadpan.formats.study_settings import (
-    AnnotateSettings,
-    AuditSettings,
-    AuthorSurveySettings,
-    QuizSettings,
-    ReaderJudgmentSettings,
-    StudySettings,
-)
+from deadpan.records import Turn
 from deadpan.registry import Registry, unknown
-from deadpan.storage import read_records, write_config, write_manifest, write_records
+from deadpan.storage import (
+    begin_folder,
+    check_complete,
+    read_records,
+    write_config,
+    write_manifest,
+    write_records,
+)
 from deadpan.validation import config_from, decode, encode, read_config
+
+LIMITS = {
+    "threshold": 1, "overlap": 1, "agreement_threshold": 1,
+    "abandon_minutes": 525_600, "hours": 87_600, "minutes": 1_440,
+}  # fmt: skip
+"""The largest values: shares, and times that dates can be reckoned with. Settings are never negative."""
+LARGEST = 10**9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudySettings:
+    """Settings of every protocol. `qualification` None: the protocol decides by the number of items."""
+
+    qualification: int | None = None
+    """Items in the qualification round."""
+    threshold: float = 0.65
+    """Share of matches with the majority that is proposed for admission."""
+    overlap: float = 1.0
+    """Share of items that get all raters; the others get one."""
+    rate: float | None = None
+    """Pay per hour."""
+    currency: str = ""
+    abandon_minutes: float = 60
+    """An open item that nobody touched for this long returns to the pool."""
+    attention_every: int = 20
+    """One attention check after this many items; 0: none."""
+    consent: str = ""
+    """Consent text, instead of the protocol's own."""
+    instructions: str = ""
+    """Text of the first page, instead of the protocol's own."""
+    guideline: str = ""
+    """Guideline in Markdown, shown before the protocol's own examples."""
+    contact: str = ""
+    per_person: int = 0
+    """Items one person gets at most; 0: as many as there are."""
+    per_group: Mapping[str, int] = field(default_factory=dict)
+    """People of each group of invitations that judge one item, at most."""
+    completion_code: str = ""
+    """Code people enter at their platform when they are done."""
+    completion_url: str = ""
+    """Address of the platform to return to when done."""
+    screenout_url: str = ""
+    """Address of the platform to return to for people who cannot take part."""
+    match: Mapping[str, str] = field(default_factory=dict)
+    """Country and gender that raters must share."""
+
+    def __post_init__(self) -> None:
+        for name in self.__dataclass_fields__:
+            value = getattr(self, name)
+            if isinstance(value, int | float) and not 0 <= value <= LIMITS.get(name, LARGEST):
+                raise ValueError(f"{name} needs 0 to {LIMITS.get(name, LARGEST):,}, got {value}")
+        for name in ("completion_url", "screenout_url"):
+            if not _is_address(getattr(self, name)):
+                raise ValueError(f"{name} needs an address that begins with https://")
+
+
+def _is_address(url: str) -> bool:
+    """Return whether a link is empty or leads somewhere."""
+    try:
+        parts = urlsplit(url)
+        return not url or (parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0)
+    except ValueError:
+        return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnnotateSettings(StudySettings):
+    """`questions` is what `generate people` wrote down; the protocol's own questions are asked."""
+
+    questions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReaderJudgmentSettings(StudySettings):
+    """`context` "none" shows the response only."""
+
+    context: Literal["full", "none"] = "full"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditSettings(StudySettings):
+    """The draw of `corpus study noise`: `count` comments per label, `sarcastic` items are labelled so."""
+
+    sarcastic: int = 0
+    count: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuizSettings(StudySettings):
+    """The item set that is asked, so that its answers are scored against the same set."""
+
+    set: str = ""
+    set_hash: str = ""
+    question: str = "answer"
+    agreement_threshold: float = 0.7
+    """Items on which a smaller share of people chose the keyed answer are reported."""
+    public_try: bool = False
+    """Let anybody try ten items at /try/NAME, without an account; nothing is stored."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuthorSurveySettings(StudySettings):
+    """Rules of the survey (iSarcasm's), and what a crowdsourcing platform needs."""
+
+    hours: float = 48
+    """A post must be at least this old."""
+    followers: int = 30_000
+    """More followers than this: the account is not used."""
+    words: int = 5
+    """Fewer words than this: the post is not used."""
+    minutes: float = 3.0
+    """Faster submissions are not used."""
+    crowd: bool = False
+    """Ask for the platform's id."""
+
+
+HIDDEN = "hidden"
+OPTIONS_OF_A_QUIZ = 6
+
+SARCASM, NOT_SARCASM, NORMAL, ABNORMAL = "sarcasm", "non-sarcasm", "normal", "abnormal"
+CASUAL, CRITICISM = "casual dialogue", "direct criticism"
+AWKWARD, MISFORMATTED = "contextual awkwardness", "format misalignment"
+ANNOTATE_ANSWERS: Mapping[str, tuple[str, ...]] = {
+    "response": (SARCASM, NOT_SARCASM, ABNORMAL),
+    "context": (NORMAL, ABNORMAL),
+    "explanation": (NORMAL, ABNORMAL),
+    "kind": (CASUAL, CRITICISM, AWKWARD, MISFORMATTED),
+}
+"""The answers of the annotate protocol, in KoCoSa's words. `kind` is asked only of responses that are not
+sarcastic (its first two answers) or abnormal (its last two)."""
+
+
+def hidden(default: Any = MISSING, default_factory: Callable[[], Any] | None = None) -> Any:
+    """Declare a field that stays on the server."""
+    metadata = {HIDDEN: True}
+    if default_factory is not None:
+        return field(default_factory=default_factory, metadata=metadata, kw_only=True)
+    return field(default=default, metadata=metadata, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class StudyItem:
+    """Fields of every protocol's item. `check`: the expected answer per question of an attention check."""
+
+    id: str
+    response: Turn
+    context: tuple[Turn, ...] = ()
+    check: Mapping[str, str] = hidden(default_factory=dict)
+
+    def problem(self) -> str:
+        """Return why nobody can be asked about this item; empty if they can."""
+        return "" if self.response.text.strip() else "has no text to ask about: leave it out"
+
+    def shown_fields(self) -> dict[str, Any]:
+        """Return the protocol's own fields that a browser may get, as JSON values."""
+        return self._fields(is_hidden=False)
+
+    def hidden_fields(self) -> dict[str, Any]:
+        """Return the fields that stay on the server, as JSON values."""
+        return self._fields(is_hidden=True)
+
+    def _fields(self, is_hidden: bool) -> dict[str, Any]:
+        """Return the fields that are filled in, apart from those every item shows."""
+        common = ("id", "response", "context")
+        named = [f for f in fields(self) if f.name not in common and (HIDDEN in f.metadata) is is_hidden]
+        values = {f.name: encode(getattr(self, f.name)) for f in named}
+        return {name: value for name, value in values.items() if value not in (None, "", [], {})}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnnotateItem(StudyItem):
+    """A dialogue and, where there is one, the explanation of its sarcasm."""
+
+    explanation: str = ""
+    situation: str = ""
+    topic: str = hidden("")
+    intended: str = hidden("")
+    suspect: str = hidden("")
+    label: bool | None = hidden(None)
+    source: str = hidden("")
+    categories: tuple[str, ...] = hidden(())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CategoriseItem(StudyItem):
+    """A post its author called sarcastic, with the author's explanation and rephrase."""
+
+    explanation: str = ""
+    rephrase: str = ""
+    label: bool | None = hidden(None)
+    source: str = hidden("")
+    categories: tuple[str, ...] = hidden(())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReaderJudgmentItem(StudyItem):
+    """A text, with the label its author gave it."""
+
+    label: bool | None = hidden(None)
+    source: str = hidden("")
+    categories: tuple[str, ...] = hidden(())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditItem(StudyItem):
+    """A comment with its original words. `text` is the comment as the corpus has it, without the marker."""
+
+    original: str = ""
+    subreddit: str = ""
+    date: str = ""
+    label: bool | None = hidden(None)
+    text: str = hidden("")
+    source: str = hidden("")
+    categories: tuple[str, ...] = hidden(())
+
+    def problem(self) -> str:
+        """Return why the item cannot be used; an audit needs the label it checks."""
+        # Zero-argument super() does not work in a dataclass with slots.
+        if problem := StudyItem.problem(self):
+            return problem
+        if self.label is None and not self.check:
+            return "has no hidden label: an audit checks labels, give them"
+        return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairwiseItem(StudyItem):
+    """Two responses to one context: `answer` is the place of the sarcastic one, 0 or 1."""
+
+    options: tuple[str, ...]
+    answer: int | None = hidden(None)
+    ids: tuple[str, ...] = hidden(())
+
+    def problem(self) -> str:
+        """Return why the item cannot be used."""
+        if problem := StudyItem.problem(self):
+            return problem
+        if len(self.options) != 2 or not all(option.strip() for option in self.options):
+            return "needs exactly two options that are not empty"
+        if self.answer not in (0, 1) and not self.check:
+            return "needs answer, 0 or 1: the place of the sarcastic option"
+        return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuizItem(StudyItem):
+    """A SarcBench question with six options: `answer` is the place of the best one, from 0."""
+
+    options: tuple[str, ...]
+    question: str = ""
+    language: str = ""
+    after: tuple[Turn, ...] = ()
+    """The words or acts that followed the response."""
+    answer: int | None = hidden(None)
+    category: str = hidden("")
+    pair: str = hidden("")
+    version: str = hidden("")
+
+    def problem(self) -> str:
+        """Return why the item cannot be used."""
+        if problem := StudyItem.problem(self):
+            return problem
+        if len(self.options) != OPTIONS_OF_A_QUIZ or not all(option.strip() for option in self.options):
+            return "needs six options that are not empty"
+        if self.answer not in range(OPTIONS_OF_A_QUIZ) and not self.check:
+            return "needs answer, 0 to 5: the place of the best option"
+        return ""
+
 
 STUDY, ITEMS = "study.toml", "items.jsonl"
 _EXAMPLE_ONLY = ("label_kind", "group", "sequence", "split", "meta")

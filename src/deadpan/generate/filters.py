@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from deadpan.duplicates import distinct, identity
+from deadpan.duplicates import distinct, identity, near_pairs, shingles
 from deadpan.errors import ConfigError, ModelError, need
 from deadpan.generate.dialogue import read_dialogue
 from deadpan.generate.folder import Draft, Dropped, GenerationFolder, StepWriter
@@ -29,7 +29,6 @@ from deadpan.llm.calls import CallRecord, call_key, find_call, now, record_call
 from deadpan.llm.client import run
 from deadpan.llm.retries import Backoff, Failed
 from deadpan.llm.transport import Endpoint, connect, find_endpoint
-from deadpan.near_pairs import near_pairs, shingles
 from deadpan.validation import read_config
 
 Finding = tuple[str, str]

@@ -18,7 +18,6 @@ from deadpan.errors import DataError, DeadpanError
 from deadpan.generate.plan import STEP_NAMES, STEPS_WITH_DIALOGUES, step_before
 from deadpan.journal import Journal
 from deadpan.llm import CALL_FAILED, Reply
-from deadpan.locks import lock_folder
 from deadpan.page.summary import Summary
 from deadpan.page.table import Table
 from deadpan.records import Example, Turn
@@ -27,6 +26,7 @@ from deadpan.storage import (
     Manifest,
     atomic,
     digest,
+    lock_folder,
     manifest_path,
     read_manifest,
     read_records,

@@ -12,9 +12,8 @@ from pathlib import Path
 
 from deadpan.drops import Tally
 from deadpan.errors import DataError
-from deadpan.formats.export import Export, read_export
-from deadpan.formats.study import Study, write_study
-from deadpan.formats.study_items import (
+from deadpan.formats.judgments import Export, read_export
+from deadpan.formats.study import (
     ABNORMAL,
     ANNOTATE_ANSWERS,
     AWKWARD,
@@ -25,6 +24,8 @@ from deadpan.formats.study_items import (
     NOT_SARCASM,
     SARCASM,
     AnnotateItem,
+    Study,
+    write_study,
 )
 from deadpan.generate.folder import Draft, Dropped, GenerationFolder, StepWriter, as_examples, render_dialogue
 from deadpan.generate.plan import GenerationPlan, open_plan

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deadpan.formats.study_items import AWKWARD, CASUAL, CRITICISM, MISFORMATTED
+from deadpan.formats.study import AWKWARD, CASUAL, CRITICISM, MISFORMATTED
 from deadpan.generate.folder import Dropped, GenerationFolder, as_examples
 from deadpan.generate.people import PEOPLE_DROPPED, PEOPLE_EXAMPLES, PEOPLE_FOLDER
 from deadpan.generate.plan import GenerationPlan, open_plan

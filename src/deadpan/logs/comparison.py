@@ -98,7 +98,7 @@ class LogComparison(Result):
 
     def figure(self) -> Figure:
         """Draw the differences with their intervals."""
-        from deadpan.figures.scores import whiskers
+        from deadpan.figures.plots import whiskers
 
         rows = {f"{_short(pair.first)} −\n{_short(pair.second)}": pair.difference for pair in self.pairs}
         return whiskers(

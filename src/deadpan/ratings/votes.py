@@ -144,7 +144,7 @@ class Perception(Result):
 
     def figure(self) -> Figure:
         """Draw how many texts were meant sarcastically, by the number of people who heard it."""
-        from deadpan.figures.scores import whiskers
+        from deadpan.figures.plots import whiskers
 
         rows = {f"{votes} of {self.voters} hear sarcasm": share for votes, share in self.by_votes.items()}
         title = f"Of texts that most people hear as sarcasm, {_percent_of(self.loud)} were meant so"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from deadpan.formats.export import Export, Submission, read_export
+from deadpan.formats.judgments import Export, Submission, read_export
 from deadpan.formats.study import read_study
 from deadpan.ratings import Ratings, cohen_kappa, fleiss_kappa, majority, ratings_from_judgments
 from deadpan.records import Example, Prediction

@@ -9,9 +9,7 @@ from typing import Any
 
 from deadpan.arguments import check_path
 from deadpan.errors import ConfigError, DeadpanError
-from deadpan.formats.folders import begin_folder
 from deadpan.journal import Journal
-from deadpan.locks import lock_folder
 from deadpan.progress import Progress, silent
 from deadpan.registry import unknown
 from deadpan.reproduce.jobs import Job, wanted
@@ -20,6 +18,7 @@ from deadpan.reproduce.published import PAPERS, Paper, read_paper
 from deadpan.reproduce.reproduction import JudgedCell, PaperReproduction, Reproduction
 from deadpan.reproduce.verdicts import Measured, judge, need_from, need_of
 from deadpan.reproduce.workshop import ReproductionOptions, Workshop
+from deadpan.storage import begin_folder, lock_folder
 
 ALL = "all"
 JOURNAL = ".journal.sqlite"

@@ -10,8 +10,7 @@ from typing import Any
 
 from deadpan.datasets import read_dataset
 from deadpan.draws import sample
-from deadpan.formats.study import Study
-from deadpan.formats.study_items import StudyItem
+from deadpan.formats.study import Study, StudyItem
 from deadpan.ratings import dawid_skene, ratings_from_judgments
 from deadpan.records import Judgment
 from deadpan.tour.guide import Guide

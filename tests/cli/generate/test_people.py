@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from deadpan.formats.export import write_export
+from deadpan.formats.judgments import write_export
 from deadpan.formats.study import read_study
 from deadpan.generate.folder import Draft
 from deadpan.generate.people import Rewrite

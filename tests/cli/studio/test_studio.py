@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from deadpan.formats.study import Study, write_study
-from deadpan.formats.study_items import AuditItem, ReaderJudgmentItem
+from deadpan.formats.study import AuditItem, ReaderJudgmentItem, Study, write_study
 from deadpan.records import Turn
 
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from deadpan.formats.study_items import ReaderJudgmentItem
+from deadpan.formats.study import ReaderJudgmentItem
 from deadpan.records import Turn
 from deadpan.validation import encode
 

@@ -7,9 +7,8 @@ import sys
 
 import pytest
 
-from deadpan.formats.export import read_export
-from deadpan.formats.study import Study, write_study
-from deadpan.formats.study_items import ReaderJudgmentItem
+from deadpan.formats.judgments import read_export
+from deadpan.formats.study import ReaderJudgmentItem, Study, write_study
 from deadpan.records import Judgment, Turn
 from deadpan.storage import write_records
 from studio.crowd import Server, new_database

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from deadpan.errors import ConfigError
-from deadpan.formats.study import item_type
-from deadpan.formats.study_items import AnnotateItem
+from deadpan.formats.study import AnnotateItem, item_type
 from deadpan.records import Turn
 from deadpan.studio.records.export import export_study
 

@@ -12,7 +12,7 @@ import zipfile
 
 import pytest
 
-from deadpan.formats.export import read_export
+from deadpan.formats.judgments import read_export
 from studio.app.test_work_browser import (  # noqa: F401 - fixtures
     LOOKS,
     PASSWORD,

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from chromium import ARGS, CHROMIUM
-from deadpan.formats.export import read_export
-from deadpan.formats.study import Study, item_type, write_study
-from deadpan.formats.study_items import StudyItem
+from deadpan.formats.judgments import read_export
+from deadpan.formats.study import Study, StudyItem, item_type, write_study
 from deadpan.records import Turn
 from studio.browsing import Studio, at_work, axe, check, saved
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from deadpan.formats.export import read_export
+from deadpan.formats.judgments import read_export
 from deadpan.studio.records.export import export_study
 
 TEXTS = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from deadpan.formats.study_items import QuizItem
+from deadpan.formats.study import QuizItem
 from deadpan.records import Turn
 
 

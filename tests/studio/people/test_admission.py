@@ -75,7 +75,7 @@ def test_the_owner_decides_on_the_command_line(deadpan, site, items):
 
 def test_the_rounds_answers_are_in_the_export(site, items, tmp_path):
     """In a file of their own: agreement is measured without them, and the dialogues come back judged."""
-    from deadpan.formats.export import read_export
+    from deadpan.formats.judgments import read_export
     from deadpan.generate.people import verdicts
     from deadpan.studio.records.export import export_study
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from deadpan.formats.study_items import ReaderJudgmentItem
+from deadpan.formats.study import ReaderJudgmentItem
 from deadpan.records import Turn
 from deadpan.studio.records.journal import latest_records
 from deadpan.studio.records.progress import study_progress

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deadpan.formats.study_settings import AuthorSurveySettings
+from deadpan.formats.study import AuthorSurveySettings
 from deadpan.studio.protocols.author_survey import (
     SurveyPost,
     SurveyResponse,

@@ -7,8 +7,8 @@ from datetime import date
 import pytest
 
 from deadpan.errors import DataError
-from deadpan.formats.export import read_export
-from deadpan.formats.study_items import (
+from deadpan.formats.judgments import read_export
+from deadpan.formats.study import (
     AnnotateItem,
     AuditItem,
     CategoriseItem,

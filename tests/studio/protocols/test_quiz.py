@@ -8,7 +8,7 @@ import pytest
 
 from deadpan.bench.items.item import LETTERS, write_items
 from deadpan.bench.items.sets import open_set
-from deadpan.formats.study_items import QuizItem
+from deadpan.formats.study import QuizItem
 from deadpan.records import Item, Turn
 from deadpan.studio.records.labels import study_report
 

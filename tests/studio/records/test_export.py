@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from deadpan.formats.export import read_export
+from deadpan.formats.judgments import read_export
 from deadpan.records import Judgment
 from deadpan.storage import read_records
 from deadpan.studio.records.export import export_study

@@ -80,8 +80,7 @@ def test_a_bad_file_is_said_and_nothing_is_made(site, file, content, says):
 
 
 def test_items_of_our_own_folder_are_taken_from_a_zip(site, tmp_path):
-    from deadpan.formats.study import Study, write_study
-    from deadpan.formats.study_items import PairwiseItem
+    from deadpan.formats.study import PairwiseItem, Study, write_study
     from deadpan.records import Turn
     from deadpan.studio.models import StoredStudy
 

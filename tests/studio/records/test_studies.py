@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from deadpan.formats.study_items import AuditItem
+from deadpan.formats.study import AuditItem
 from deadpan.studio.records.studies import item_of, settings_of
 
 

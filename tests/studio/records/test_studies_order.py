@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from deadpan.errors import DeadpanError
-from deadpan.formats.study import Study
-from deadpan.formats.study_items import AnnotateItem, ReaderJudgmentItem
+from deadpan.formats.study import AnnotateItem, ReaderJudgmentItem, Study
 from deadpan.records import Prediction, Turn
 from deadpan.storage import read_manifest
 from deadpan.studio.records.export import export_study

@@ -36,9 +36,9 @@ from deadpan.llm import (
     Unavailable,
 )
 from deadpan.llm.client import run as run_in_background
-from deadpan.locks import lock_folder
 from deadpan.page.table import Cell, Table
 from deadpan.progress import Progress
+from deadpan.storage import lock_folder
 
 SLOWEST = 20
 """Tokens per second that a model writes at least: a large limit gets more than `timeout` seconds."""

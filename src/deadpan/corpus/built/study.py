@@ -15,8 +15,7 @@ from deadpan.draws import sample
 from deadpan.drops import Tally
 from deadpan.errors import DataError
 from deadpan.formats.sarc import IndexLine
-from deadpan.formats.study import Study, write_study
-from deadpan.formats.study_items import AuditItem, PairwiseItem
+from deadpan.formats.study import AuditItem, PairwiseItem, Study, write_study
 from deadpan.records import Turn
 from deadpan.results import Result
 

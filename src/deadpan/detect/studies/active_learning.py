@@ -104,7 +104,7 @@ class LabellingReplay(Result):
 
     def figure(self) -> Figure:
         """Draw both curves with their intervals."""
-        from deadpan.figures.curves import lines
+        from deadpan.figures.plots import lines
 
         series = {
             name: [(float(x), y) for x, y in zip(self.sizes, curve, strict=True)]

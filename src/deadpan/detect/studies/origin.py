@@ -163,7 +163,7 @@ class Mirage(Result):
 
     def write(self, out: Path | str, *, inputs: Iterable[Path] = ()) -> None:
         """Write mirage.json, report.html with the figure, and manifest.json."""
-        from deadpan.figures.matrix import heat
+        from deadpan.figures.plots import heat
 
         out = Path(out)
         out.mkdir(parents=True, exist_ok=True)

@@ -12,8 +12,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from deadpan.errors import ConfigError
-from deadpan.formats.study import settings_type, typed_settings
-from deadpan.formats.study_settings import LARGEST, LIMITS
+from deadpan.formats.study import LARGEST, LIMITS, settings_type, typed_settings
 from deadpan.studio.models import StoredStudy
 from deadpan.studio.people.demographics import GENDERS, country_choices
 from deadpan.studio.protocols import PROTOCOLS

@@ -8,7 +8,7 @@ from dataclasses import replace
 from django.utils.translation import gettext_lazy as _
 
 from deadpan.drops import Tally
-from deadpan.formats.study_items import (
+from deadpan.formats.study import (
     ABNORMAL,
     AWKWARD,
     CASUAL,
@@ -18,8 +18,8 @@ from deadpan.formats.study_items import (
     NOT_SARCASM,
     SARCASM,
     AnnotateItem,
+    AnnotateSettings,
 )
-from deadpan.formats.study_settings import AnnotateSettings
 from deadpan.records import Example
 from deadpan.studio.protocols.protocol import (
     Answers,

@@ -9,8 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from deadpan.drops import Tally
 from deadpan.errors import ConfigError
-from deadpan.formats.study_items import AuditItem
-from deadpan.formats.study_settings import AuditSettings
+from deadpan.formats.study import AuditItem, AuditSettings
 from deadpan.page import Cell, Table
 from deadpan.records import Example, Turn
 from deadpan.stats import wilson

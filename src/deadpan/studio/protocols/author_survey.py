@@ -21,8 +21,7 @@ from django.utils.translation import gettext_lazy as _
 
 from deadpan.drops import Tally
 from deadpan.errors import ConfigError
-from deadpan.formats.study_items import StudyItem
-from deadpan.formats.study_settings import AuthorSurveySettings
+from deadpan.formats.study import AuthorSurveySettings, StudyItem
 from deadpan.page import Table
 from deadpan.records import Example, Turn
 from deadpan.studio.people.demographics import GENDERS, country_choices, country_code

@@ -8,8 +8,7 @@ from dataclasses import replace
 from django.utils.translation import gettext_lazy as _
 
 from deadpan.drops import Tally
-from deadpan.formats.study_items import CategoriseItem
-from deadpan.formats.study_settings import StudySettings
+from deadpan.formats.study import CategoriseItem, StudySettings
 from deadpan.records import Example, Label
 from deadpan.studio.protocols.protocol import (
     Answers,

@@ -11,8 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from deadpan.draws import draw
 from deadpan.drops import Tally
 from deadpan.errors import ConfigError
-from deadpan.formats.study_items import PairwiseItem
-from deadpan.formats.study_settings import StudySettings
+from deadpan.formats.study import PairwiseItem, StudySettings
 from deadpan.page import Cell, Table
 from deadpan.ratings import fleiss_kappa
 from deadpan.records import Example, Turn

@@ -19,9 +19,8 @@ from deadpan.draws import draw
 from deadpan.draws import sample as draw_sample
 from deadpan.drops import Tally
 from deadpan.errors import ConfigError, DataError
-from deadpan.formats.export import Submission
-from deadpan.formats.study_items import StudyItem
-from deadpan.formats.study_settings import StudySettings
+from deadpan.formats.judgments import Submission
+from deadpan.formats.study import StudyItem, StudySettings
 from deadpan.page import Table
 from deadpan.ratings import Ratings, majority, ratings_from_judgments
 from deadpan.records import Example, Judgment, Label, Turn

@@ -9,8 +9,7 @@ import numpy as np
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from deadpan.formats.study_items import QuizItem
-from deadpan.formats.study_settings import QuizSettings
+from deadpan.formats.study import QuizItem, QuizSettings
 from deadpan.page import Cell, Table
 from deadpan.records import Item, Turn
 from deadpan.stats import LEVEL, Interval, wilson

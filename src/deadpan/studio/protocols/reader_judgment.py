@@ -10,8 +10,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from deadpan.drops import Tally
-from deadpan.formats.study_items import ReaderJudgmentItem
-from deadpan.formats.study_settings import ReaderJudgmentSettings
+from deadpan.formats.study import ReaderJudgmentItem, ReaderJudgmentSettings
 from deadpan.page import Cell, Table
 from deadpan.ratings import Ratings, cohen_kappa, ratings_from_judgments
 from deadpan.records import Example

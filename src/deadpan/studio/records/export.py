@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from deadpan.drops import Tally
-from deadpan.formats.export import write_export
+from deadpan.formats.judgments import write_export
 from deadpan.page import Table
 from deadpan.page.summary import Summary
 from deadpan.records import Label

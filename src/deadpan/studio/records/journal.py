@@ -12,7 +12,7 @@ from django.db.models import F
 
 from deadpan.drops import Tally
 from deadpan.errors import DataError
-from deadpan.formats.export import Submission
+from deadpan.formats.judgments import Submission
 from deadpan.records import Judgment as Record
 from deadpan.studio import models
 from deadpan.studio.models import (

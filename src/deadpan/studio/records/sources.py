@@ -22,13 +22,13 @@ from deadpan.formats.study import (
     ITEMS,
     STUDY,
     Study,
+    StudyItem,
     checked_items,
     is_item_file,
     item_type,
     read_items,
     read_study,
 )
-from deadpan.formats.study_items import StudyItem
 from deadpan.formats.tables import SUFFIXES, read_table
 from deadpan.studio.protocols import PROTOCOLS
 from deadpan.studio.protocols.protocol import StudyProtocol, sample_items

@@ -13,8 +13,7 @@ from django.db.models import Max
 
 from deadpan.draws import draw
 from deadpan.errors import ConfigError, DataError
-from deadpan.formats.study import checked_items, typed_settings
-from deadpan.formats.study_items import StudyItem
+from deadpan.formats.study import StudyItem, checked_items, typed_settings
 from deadpan.page import Table
 from deadpan.page.summary import Summary
 from deadpan.results import Result

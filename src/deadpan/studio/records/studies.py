@@ -11,9 +11,7 @@ from django.db import transaction
 
 from deadpan.draws import draw
 from deadpan.errors import ConfigError, DataError
-from deadpan.formats.study import Study, checked_items, item_type, settings_type
-from deadpan.formats.study_items import StudyItem
-from deadpan.formats.study_settings import StudySettings
+from deadpan.formats.study import Study, StudyItem, StudySettings, checked_items, item_type, settings_type
 from deadpan.ordering import Ordering, informative_order
 from deadpan.page.summary import Summary
 from deadpan.records import Example, Predictor

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from deadpan.cards import DataFacts, ModelFacts, Sizes, data_card, model_card, write_dataset_folder
-from deadpan.cards.facts import KINDS
+from deadpan.cards.card import KINDS
 from deadpan.drops import Tally
 from deadpan.errors import ConfigError, DataError
 from deadpan.records import Example, LabelKind, Turn
