@@ -39,7 +39,7 @@ def test_the_dataset_and_the_harness_files_load(program):
 
 def test_rows_and_scores_load_too(program):
     pytest.importorskip("datasets")
-    program("bench", "run", "--model", "baseline/first", "--runs", "1", "--limit", "10", "--out", "runs")
+    program("bench", "run", "--llm", "baseline/first", "--runs", "1", "--limit", "10", "--out", "runs")
     program("bench", "export", "runs", "--out", "rows/rows.parquet")
     [rows] = program.load_dataset("rows").values()
     assert len(rows) == 10

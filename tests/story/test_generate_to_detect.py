@@ -45,7 +45,7 @@ def asked(program, name, study, people, choose):
 
 def test_from_a_language_model_to_a_detector(program, model):
     (program.folder / "chats.jsonl").write_text(sources(COUNT), encoding="utf-8")
-    program("generate", "plan", "my.toml", "chats.jsonl", "--model", "writer-1", "--base-url", model.url,
+    program("generate", "plan", "my.toml", "chats.jsonl", "--llm", "writer-1", "--base-url", model.url,
             "--contrast")  # fmt: skip
     written = program.json("generate", "run", "my.toml")
     suspects = written["steps"][6]["drops"]["awaiting_review"]
@@ -77,5 +77,5 @@ def test_from_a_language_model_to_a_detector(program, model):
         "generated": released["dialogues"] - released["judged"],
     }
     program("detect", "train", "dataset", "--system", "bigrams", "--split", "train", "--out", "detector")
-    easy = program.json("generate", "backcheck", "my.toml", "--model", "detector")
+    easy = program.json("generate", "run", "my.toml", "--only", "backcheck", "--detector", "detector")
     assert easy["n"] == 2 * COUNT

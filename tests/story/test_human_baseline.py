@@ -77,7 +77,7 @@ def test_people_become_a_row_of_the_leaderboard(program, items):
     seen = [(each["annotator"], pair_of[each["item_id"]]) for each in given if each["question"] == "answer"]
     assert len(seen) == len(set(seen)) == PEOPLE * PAIRS, "nobody gets both of a pair"
 
-    program("bench", "run", "--set", "public-small.jsonl", "--model", "baseline/first", "--runs", 2)
+    program("bench", "run", "--set", "public-small.jsonl", "--llm", "baseline/first", "--runs", 2)
     row = program.json(
         "bench", "people", "score", "answers", "--set", "public-small.jsonl", "--out", "runs/human"
     )
@@ -101,7 +101,7 @@ def test_people_become_a_row_of_the_leaderboard(program, items):
     assert re.search(r"8 people.*<b>0\.938</b>", human_row), human_row
     assert "pending" not in page
     item_page = (program.folder / "site" / "items" / f"{missed[0]}.html").read_text(encoding="utf-8")
-    assert "<td class='n'>0.50</td>" in item_page
+    assert "<td class='n'>0.500</td>" in item_page
     assert "fewer than 70 % of people chose the key" in item_page
 
     assert row["agreement"]["kept"] == ITEMS - 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -475,6 +477,7 @@ def test_words_without_a_letter_name_no_letter(words):
 @settings(max_examples=300, deadline=None)
 @given(st.text(alphabet=st.characters(exclude_characters="ABCDEFabcdef", max_codepoint=0x2FF), max_size=120))
 def test_text_without_the_six_letters_is_unread(text):
+    assume(not set("abcdef") & set(unicodedata.normalize("NFKC", text).lower()))  # ª is a raised a
     assert read_letter(text, OPTIONS) is None
 
 

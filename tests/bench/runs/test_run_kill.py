@@ -54,7 +54,7 @@ def test_killed_again_and_again(url, forked, tmp_path):
     out, draw = tmp_path / "runs", random.Random(0)
     journal = out / "fault-1" / JOURNAL
     words = [
-        "bench", "run", "--set", str(items), "--model", "fault-1", "--base-url", url, "--runs", "1",
+        "bench", "run", "--set", str(items), "--llm", "fault-1", "--base-url", url, "--runs", "1",
         "--concurrency", str(CONCURRENCY), "--out", str(out),
     ]  # fmt: skip
     for kill in range(KILLS):
