@@ -16,7 +16,7 @@ import pytest
 from deadpan.bench import open_set
 from deadpan.bench.items.item import write_items
 from deadpan.errors import ConfigError, DataError
-from deadpan.reproduce import reproduce, workshop
+from deadpan.reproduce import reproduce, trials
 from deadpan.storage import digest, read_manifest
 from reproduce.releases import isarcasm, sarc
 
@@ -65,20 +65,20 @@ def test_a_second_start_repeats_nothing_and_writes_the_same_bytes(
 ):
     out = shutil.copytree(table_2[1], tmp_path / "out")
     before = {path.name: digest(path) for path in out.glob("[!.]*") if path.suffix == ".html"}
-    run_trial = workshop.run_trial
+    run_trial = trials.run_trial
 
     def again_only_without_weights(system, *arguments, **settings):
         if system != "embedding":  # the shipped vectors may not be here; then it is not measured at all
             pytest.fail(f"{system} was trained again")
         return run_trial(system, *arguments, **settings)
 
-    monkeypatch.setattr(workshop, "run_trial", again_only_without_weights)
+    monkeypatch.setattr(trials, "run_trial", again_only_without_weights)
     again = reproduce("sarc", out, data_dir=data, only=["table-2"], quick=True)
     assert again.resumed > 0
     assert {path.name: digest(path) for path in out.glob("[!.]*") if path.suffix == ".html"} == before
     trained = []
     monkeypatch.setattr(
-        workshop,
+        trials,
         "run_trial",
         lambda system, *a, **k: trained.append(system) or run_trial("random", *a, seed=0),
     )

@@ -6,7 +6,7 @@ import pytest
 
 from deadpan.figures import Figure
 from deadpan.reproduce import reproduce, sarc
-from deadpan.reproduce.ngram_weights import STUDENT
+from deadpan.reproduce.sarc import STUDENT
 from reproduce import releases
 
 

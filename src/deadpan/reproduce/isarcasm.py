@@ -11,15 +11,12 @@ import numpy as np
 
 from deadpan.datasets import READERS
 from deadpan.page.numbers import score
-from deadpan.reproduce.jobs import Job, cells_of, same
-from deadpan.reproduce.people import against_authors, open_people, open_survey
-from deadpan.reproduce.published import cell_id, read_paper
-from deadpan.reproduce.sizes import exact, mean_of
-from deadpan.reproduce.verdicts import Measured
-from deadpan.reproduce.workshop import ReproductionOptions, Scores, Workshop
+from deadpan.reproduce.measuring import against_authors, exact, mean_of, open_people, open_survey
+from deadpan.reproduce.published import Measured, cell_id, read_paper
+from deadpan.reproduce.trials import Job, ReproductionOptions, Scores, TrialRunner, cells_of, same
 from deadpan.stats import wilson
 
-NETWORKS = {
+_NETWORKS = {
     "LSTM": "lstm",
     "Att-LSTM": "att-lstm",
     "CNN": "cnn",
@@ -28,30 +25,30 @@ NETWORKS = {
     "3CNN": "3cnn",
     "Dense-LSTM": "dense-lstm",
 }
-PUBLISHED: Mapping[str, Any] = {"hidden": 100, "dimension": 100, "dropout": 0.3}
+_PUBLISHED: Mapping[str, Any] = {"hidden": 100, "dimension": 100, "dropout": 0.3}
 """Settings that the paper states: layers of 100, 100 filters, a dropout of 0.3; the rest are defaults."""
-OURS: Mapping[str, Any] = {"vectors": "embedded", "dropout": 0.5}
-QUICK: Mapping[str, Any] = {"epochs": 6}
-EARLIER = {
+_OURS: Mapping[str, Any] = {"vectors": "embedded", "dropout": 0.5}
+_QUICK: Mapping[str, Any] = {"epochs": 6}
+_EARLIER = {
     "Riloff": "riloff",
     "Ptacek": "ptacek",
     "SARC-balanced": "sarc-main",
     "SARC-unbalanced": "sarc-main-unbalanced",
     "SemEval-2018": "semeval2018-a",
 }
-SAMPLE = 3_000
+_SAMPLE = 3_000
 """Texts of an earlier corpus in a quick reproduction."""
-SCORES = {"Precision": "precision", "Recall": "recall", "F-score": "f1"}
-MADE_OF = {
+_SCORES = {"Precision": "precision", "Recall": "recall", "F-score": "f1"}
+_MADE_OF = {
     "Ptacek et al. 2014": "ptacek",
     "Khodak et al. 2018": "sarc-main",
     "Riloff et al. 2013": "riloff",
     "Van Hee et al. 2018": "semeval2018-a",
 }
-METHODS = {"marker": "distant supervision", "perceived": "manual annotation"}
-TAGS = re.compile(r"#(?:sarcasm|sarcastic)\b", re.IGNORECASE)
-SURVEY = "deadpan studio create author-survey --name NAME, which asks age and gender"
-PERCEIVE = "deadpan studio create reader-judgment isarcasm --name NAME, three people per tweet"
+_METHODS = {"marker": "distant supervision", "perceived": "manual annotation"}
+_TAGS = re.compile(r"#(?:sarcasm|sarcastic)\b", re.IGNORECASE)
+_SURVEY = "deadpan studio create author-survey --name NAME, which asks age and gender"
+_PERCEIVE = "deadpan studio create reader-judgment isarcasm --name NAME, three people per tweet"
 
 
 def jobs(options: ReproductionOptions) -> list[Job]:
@@ -59,19 +56,19 @@ def jobs(options: ReproductionOptions) -> list[Job]:
     made = [_methods(), _tags(), _categories(), _lengths(), _contributors(), _perceived()]
     rows = dict.fromkeys(cell.row for cell in read_paper("isarcasm").cells() if cell.exhibit == "table-6")
     made += [_earlier(row) for row in rows]
-    made += [_network(name, "table-7", PUBLISHED) for name in NETWORKS]
-    return made + [_network(name, "table-7-ours", OURS) for name in NETWORKS]
+    made += [_network(name, "table-7", _PUBLISHED) for name in _NETWORKS]
+    return made + [_network(name, "table-7-ours", _OURS) for name in _NETWORKS]
 
 
 # ---------------------------------------------------------------- corpora
 
 
 def _methods() -> Job:
-    def work(workshop: Workshop) -> dict[str, Measured]:
+    def work(runner: TrialRunner) -> dict[str, Measured]:
         found = {}
-        for row, source in MADE_OF.items():
+        for row, source in _MADE_OF.items():
             release = READERS.load(source).release
-            text = f"{release.platform}, {METHODS[release.label_kind]}"
+            text = f"{release.platform}, {_METHODS[release.label_kind]}"
             cell = read_paper("isarcasm").cell(cell_id("table-1", row, "source and method"))
             how = f"what the reader {source} states"
             found[cell.id] = Measured(
@@ -79,21 +76,21 @@ def _methods() -> Job:
             )
         return found
 
-    return Job("table-1", cells_of("table-1", MADE_OF, ["source and method"]), work)
+    return Job("table-1", cells_of("table-1", _MADE_OF, ["source and method"]), work)
 
 
 def _tags() -> Job:
     rows, columns = ("annotated sarcastic", "annotated non-sarcastic"), ("with tag", "without tag")
     ids = cells_of("table-2", rows, columns)
 
-    def work(workshop: Workshop) -> dict[str, Measured]:
-        examples = workshop.corpus("riloff", keep_markers=True).examples
-        counts = Counter((bool(e.label), bool(TAGS.search(e.response.text))) for e in examples)
+    def work(runner: TrialRunner) -> dict[str, Measured]:
+        examples = runner.corpus("riloff", keep_markers=True).examples
+        counts = Counter((bool(e.label), bool(_TAGS.search(e.response.text))) for e in examples)
         need = (
             "data: the tweets with their hashtags (sarcasm-annos-emnlp13.tsv has the ids); this copy has none"
         )
         if any(tagged for _, tagged in counts):
-            gone = workshop.missing("riloff")
+            gone = runner.missing("riloff")
             need = f"data: {gone}" if gone else ""
         how = f"{len(examples):,} tweets that could be read"
         return {
@@ -113,8 +110,8 @@ def _tags() -> Job:
 def _categories() -> Job:
     rows = [cell.row for cell in read_paper("isarcasm").cells() if cell.exhibit == "table-3"]
 
-    def work(workshop: Workshop) -> dict[str, Measured]:
-        examples = workshop.corpus("isarcasm", ids_only=True).examples
+    def work(runner: TrialRunner) -> dict[str, Measured]:
+        examples = runner.corpus("isarcasm", ids_only=True).examples
         kinds = Counter(category for e in examples if e.label for category in e.categories)
         labels = Counter("sarcastic" if e.label else "non-sarcastic" for e in examples)
         splits = {example.split for example in examples}
@@ -140,19 +137,19 @@ def _categories() -> Job:
 def _lengths() -> Job:
     (id,) = cells_of("figure-1", ["mean length"], ["words"])
 
-    def words(workshop: Workshop) -> list[int]:
-        return [len(e.response.text.split()) for e in workshop.corpus("isarcasm").examples]
+    def words(runner: TrialRunner) -> list[int]:
+        return [len(e.response.text.split()) for e in runner.corpus("isarcasm").examples]
 
-    def work(workshop: Workshop) -> dict[str, Measured]:
-        counts = words(workshop)
+    def work(runner: TrialRunner) -> dict[str, Measured]:
+        counts = words(runner)
         mean = mean_of(counts)
         how = f"words between spaces in the {len(counts):,} tweets whose text is here"
         return {id: Measured(mean, how=how, reason="the paper says “around 20”; words between spaces")}
 
-    def draw(workshop: Workshop) -> Any:
+    def draw(runner: TrialRunner) -> Any:
         from deadpan.figures import distribution
 
-        counts = words(workshop)
+        counts = words(runner)
         title = f"A tweet of iSarcasm has {np.mean(counts):.0f} words on average"
         return distribution(title, {"tweets": counts}, unit="words in a tweet", bins=30)
 
@@ -165,8 +162,8 @@ def _lengths() -> Job:
 def _contributors() -> Job:
     ids = cells_of("figure-2", ["female", "younger than 35"], ["%"])
 
-    def work(workshop: Workshop) -> dict[str, Measured]:
-        people = [submission.answers for submission in open_survey(workshop, "author-survey", SURVEY)]
+    def work(runner: TrialRunner) -> dict[str, Measured]:
+        people = [submission.answers for submission in open_survey(runner, "author-survey", _SURVEY)]
         genders = [str(answers["gender"]) for answers in people if answers.get("gender")]
         ages = [int(answers["age"]) for answers in people if answers.get("age")]
         how, reason = f"{len(people):,} participants", "other participants"
@@ -185,10 +182,10 @@ def _perceived() -> Job:
     kappas = cells_of(
         "section-5.2", [f"annotators {a} and {b}" for a, b in ((1, 2), (1, 3), (2, 3))], ["kappa"]
     )
-    people = cells_of("table-7", ["Manual Labelling"], SCORES)
+    people = cells_of("table-7", ["Manual Labelling"], _SCORES)
 
-    def work(workshop: Workshop) -> dict[str, Measured]:
-        study = open_people(workshop, "reader-judgment", "sarcastic", PERCEIVE)
+    def work(runner: TrialRunner) -> dict[str, Measured]:
+        study = open_people(runner, "reader-judgment", "sarcastic", _PERCEIVE)
         table = against_authors(study)
         how, reason = f"{table.n:,} tweets, {len(study.ratings.raters):,} people", "other people"
         cells = [table.confusion[1][1], table.confusion[1][0], table.confusion[0][1], table.confusion[0][0]]
@@ -198,10 +195,10 @@ def _perceived() -> Job:
         }
         found |= {
             id: Measured(table.scores[name], how=how, reason=reason)
-            for id, name in zip(people, SCORES.values(), strict=True)
+            for id, name in zip(people, _SCORES.values(), strict=True)
         }
         pairs = study.pairwise()
-        missing = Measured(how=how, needs=f"people: {PERCEIVE}")
+        missing = Measured(how=how, needs=f"people: {_PERCEIVE}")
         return found | same(kappas, missing) | {
             id: Measured(value, how=how, reason=reason) for id, value in zip(kappas, pairs, strict=False)
         }  # fmt: skip
@@ -213,18 +210,18 @@ def _perceived() -> Job:
 
 
 def _settings(base: Mapping[str, Any], quick: bool) -> dict[str, Any]:
-    return {**base, **(QUICK if quick else {})}
+    return {**base, **(_QUICK if quick else {})}
 
 
 def _earlier(row: str) -> Job:
     corpus, _, network = row.partition(", ")
-    source, ids = EARLIER[corpus], cells_of("table-6", [row], ["F-score", "F-score, first published"])
+    source, ids = _EARLIER[corpus], cells_of("table-6", [row], ["F-score", "F-score, first published"])
 
-    def work(workshop: Workshop) -> dict[str, Measured]:
-        options = workshop.options
-        found = workshop.scores(
-            source, NETWORKS[network], _settings(PUBLISHED, options.quick),
-            at_most=SAMPLE if options.quick else None, seeds=options.all_seeds,
+    def work(runner: TrialRunner) -> dict[str, Measured]:
+        options = runner.options
+        found = runner.scores(
+            source, _NETWORKS[network], _settings(_PUBLISHED, options.quick),
+            at_most=_SAMPLE if options.quick else None, seeds=options.all_seeds,
         )  # fmt: skip
         macro = score(found.values["macro_f1"], 3)
         parts = [
@@ -232,7 +229,7 @@ def _earlier(row: str) -> Job:
             "the paper states no epochs",
         ]
         parts += ["a sample and six epochs"] if options.quick else ["random word vectors"]
-        if gone := workshop.missing(source):
+        if gone := runner.missing(source):
             parts.append(f"not here: {gone}")
         return same(ids, _measured(found, "f1", "; ".join(parts)))
 
@@ -240,20 +237,20 @@ def _earlier(row: str) -> Job:
 
 
 def _network(name: str, exhibit: str, base: Mapping[str, Any]) -> Job:
-    ids = cells_of(exhibit, [name], SCORES)
+    ids = cells_of(exhibit, [name], _SCORES)
 
-    def work(workshop: Workshop) -> dict[str, Measured]:
-        options = workshop.options
-        found = workshop.scores(
-            "isarcasm", NETWORKS[name], _settings(base, options.quick), seeds=options.all_seeds
+    def work(runner: TrialRunner) -> dict[str, Measured]:
+        options = runner.options
+        found = runner.scores(
+            "isarcasm", _NETWORKS[name], _settings(base, options.quick), seeds=options.all_seeds
         )
-        tweets = len(workshop.corpus("isarcasm").examples) if not found.official else 0
+        tweets = len(runner.corpus("isarcasm").examples) if not found.official else 0
         reason = "threshold 0.5 on a balanced loss; precision and recall are traded for each other"
         if tweets:
             reason += f"; {tweets:,} training tweets could still be read, of 3,587"
         if options.quick:
             reason += "; six epochs"
-        return {id: _measured(found, score, reason) for id, score in zip(ids, SCORES.values(), strict=True)}
+        return {id: _measured(found, score, reason) for id, score in zip(ids, _SCORES.values(), strict=True)}
 
     return Job(f"{exhibit} {name}", ids, work)
 

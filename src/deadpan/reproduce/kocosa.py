@@ -9,16 +9,13 @@ from typing import Any
 from deadpan.detect.studies.ablation import ablate
 from deadpan.errors import DataError, ModelError
 from deadpan.records import Example
-from deadpan.reproduce.jobs import Job, cells_of
-from deadpan.reproduce.people import against_authors, open_people
-from deadpan.reproduce.published import read_paper
-from deadpan.reproduce.sizes import exact, mean_of, size_jobs
-from deadpan.reproduce.verdicts import Measured
-from deadpan.reproduce.workshop import ReproductionOptions, Workshop
+from deadpan.reproduce.measuring import against_authors, exact, mean_of, open_people, size_jobs
+from deadpan.reproduce.published import Measured, read_paper
+from deadpan.reproduce.trials import Job, ReproductionOptions, TrialRunner, cells_of
 from deadpan.stats import Interval, wilson
 from deadpan.validation import decode, encode
 
-SIZES = {
+_SIZES = {
     "Oraby et al. 2016": ("oraby-gen",),
     "SARC (Khodak et al. 2018)": ("sarc-raw",),
     "Kocasm (Kim and Cho 2019)": ("kocasm",),
@@ -29,36 +26,36 @@ SIZES = {
     "Misra and Arora 2023": ("news_headlines",),
     "KoCoSa": ("kocosa",),
 }
-SIZE_NOTES = {
+_SIZE_NOTES = {
     "SARC (Khodak et al. 2018)": "the whole sarc.csv of nlp.cs.princeton.edu/SARC/; a part is counted here",
     "Misra and Arora 2023": "Sarcasm_Headlines_Dataset_v2.json; the first version, counted here, is smaller",
 }
-REASONS = {
+_REASONS = {
     "tokens": "tokens are words between spaces; the paper does not name its tokenizer",
     "average": "with the response counted as a turn",
 }
-SCORES = {
+_SCORES = {
     "BA": "balanced_accuracy", "M-F1": "macro_f1", "W-F1": "weighted_f1", "Precision-S": "precision",
     "Recall-S": "recall", "Precision-N": "precision_not", "Recall-N": "recall_not",
 }  # fmt: skip
 KLUE = {"KLUE-RoBERTa-base": "base", "KLUE-RoBERTa-large": "large"}
-FINE_TUNING: Mapping[str, Any] = {"epochs": 5, "batch_size": 16, "learning_rate": 1e-5, "speaker_swap": 0.5}
+_FINE_TUNING: Mapping[str, Any] = {"epochs": 5, "batch_size": 16, "learning_rate": 1e-5, "speaker_swap": 0.5}
 """Table 8's settings: 5 epochs, batches of 16, learning rate 1e-5, half of the speakers swapped."""
-QUICK: Mapping[str, Any] = {"epochs": 2}
-SAMPLE = 400
+_QUICK: Mapping[str, Any] = {"epochs": 2}
+_SAMPLE = 400
 """Dialogues of a quick fine-tuning: an encoder of 110 million parameters reads one or two a second."""
-OURS = {"linear, full context": "linear", "bag of bigrams, full context": "bigrams"}
-HUMAN = "deadpan studio create annotate kocosa --name NAME"
-WHOLE = 12_824
-TURNS = (0, 3, None)
+_OURS = {"linear, full context": "linear", "bag of bigrams, full context": "bigrams"}
+_HUMAN = "deadpan studio create annotate kocosa --name NAME"
+_WHOLE = 12_824
+_TURNS = (0, 3, None)
 """Turns of context in Table 9, as far as its rows are legible."""
 
 
 def jobs(options: ReproductionOptions) -> list[Job]:
     """Return the jobs of the paper."""
-    made = [_statistics(), *size_jobs("kocosa", "table-6", SIZES, SIZE_NOTES), _topics()]
+    made = [_statistics(), *size_jobs("kocosa", "table-6", _SIZES, _SIZE_NOTES), _topics()]
     made += [_klue(row, size) for row, size in KLUE.items()]
-    made += [_ours(row, system) for row, system in OURS.items()]
+    made += [_ours(row, system) for row, system in _OURS.items()]
     return [*made, _context(), _people()]
 
 
@@ -69,16 +66,16 @@ def _statistics() -> Job:
     rows = [cell.row for cell in read_paper("kocosa").cells() if cell.exhibit == "table-4"]
     ids = dict(zip(rows, cells_of("table-4", rows, ["value"]), strict=True))
 
-    def work(workshop: Workshop) -> dict[str, Measured]:
-        examples = workshop.corpus("kocosa").examples
+    def work(runner: TrialRunner) -> dict[str, Measured]:
+        examples = runner.corpus("kocosa").examples
         values = statistics(examples)
-        gone = workshop.missing("kocosa")
-        part = f"{len(examples):,} of {WHOLE:,} dialogues are here"
+        gone = runner.missing("kocosa")
+        part = f"{len(examples):,} of {_WHOLE:,} dialogues are here"
         found = {}
         for row, id in ids.items():
             counted = values[row].low is None
             need = f"data: {gone}" if gone and counted else ""
-            reason = "; ".join(filter(None, (REASONS.get(row.partition(" ")[0]), part if gone else "")))
+            reason = "; ".join(filter(None, (_REASONS.get(row.partition(" ")[0]), part if gone else "")))
             found[id] = Measured(values[row], how=part if gone else "all dialogues", needs=need,
                                  reason=reason)  # fmt: skip
         return found
@@ -115,8 +112,8 @@ def _percent(part: int, whole: int) -> Interval:
 def _topics() -> Job:
     (id,) = cells_of("figure-3", ["food and beverage, leisure and entertainment together"], ["%"])
 
-    def work(workshop: Workshop) -> dict[str, Measured]:
-        topics = [str(e.meta.get("topic", "")).lower() for e in workshop.corpus("kocosa").examples]
+    def work(runner: TrialRunner) -> dict[str, Measured]:
+        topics = [str(e.meta.get("topic", "")).lower() for e in runner.corpus("kocosa").examples]
         known = [topic for topic in topics if topic]
         if not known:
             raise DataError(
@@ -134,39 +131,39 @@ def _topics() -> Job:
 def _cells(
     exhibit: str, row: str, values: Mapping[str, Interval], how: str, reason: str
 ) -> dict[str, Measured]:
-    ids = cells_of(exhibit, [row], SCORES)
+    ids = cells_of(exhibit, [row], _SCORES)
     return {
         id: Measured(values[score], how=how, reason=reason)
-        for id, score in zip(ids, SCORES.values(), strict=True)
+        for id, score in zip(ids, _SCORES.values(), strict=True)
     }
 
 
-def _part(workshop: Workshop) -> str:
-    gone = workshop.missing("kocosa")
+def _part(runner: TrialRunner) -> str:
+    gone = runner.missing("kocosa")
     return f"trained on what is here; not here: {gone}" if gone else ""
 
 
 def _klue(row: str, size: str) -> Job:
-    def work(workshop: Workshop) -> dict[str, Measured]:
-        path = weights_in(workshop.options.encoder, size)
+    def work(runner: TrialRunner) -> dict[str, Measured]:
+        path = weights_in(runner.options.encoder, size)
         if path is None:
-            workshop.files("kocosa")  # without the corpus, that is what is needed first
+            runner.files("kocosa")  # without the corpus, that is what is needed first
             raise ModelError(
                 f"KLUE-RoBERTa-{size} (huggingface.co/klue/roberta-{size}): give a folder that holds "
                 f"{size}/ with its weights, with --encoder"
             )
-        quick = workshop.options.quick
-        settings = {**FINE_TUNING, **(QUICK if quick else {}), "encoder": str(path), "turns": None,
+        quick = runner.options.quick
+        settings = {**_FINE_TUNING, **(_QUICK if quick else {}), "encoder": str(path), "turns": None,
                     "speakers": True}  # fmt: skip
-        found = workshop.scores(
-            "kocosa", "transformer", settings, at_most=SAMPLE if quick else None,
-            seeds=workshop.options.all_seeds, inputs=sorted(filter(Path.is_file, path.iterdir())),
+        found = runner.scores(
+            "kocosa", "transformer", settings, at_most=_SAMPLE if quick else None,
+            seeds=runner.options.all_seeds, inputs=sorted(filter(Path.is_file, path.iterdir())),
         )  # fmt: skip
-        reasons = ("a sample and two epochs" if quick else "", _part(workshop))
+        reasons = ("a sample and two epochs" if quick else "", _part(runner))
         reason = "; ".join(filter(None, reasons)) or "another random seed"
         return _cells("table-8", row, found.values, found.how, reason)
 
-    return Job(f"table-8 {row}", cells_of("table-8", [row], SCORES), work)
+    return Job(f"table-8 {row}", cells_of("table-8", [row], _SCORES), work)
 
 
 def weights_in(folder: Path | None, size: str) -> Path | None:
@@ -179,13 +176,13 @@ def weights_in(folder: Path | None, size: str) -> Path | None:
 
 
 def _ours(row: str, system: str) -> Job:
-    def work(workshop: Workshop) -> dict[str, Measured]:
-        found = workshop.scores("kocosa", system, {"turns": None})
-        reason = "; ".join(filter(None, ("without pretrained Korean", _part(workshop))))
+    def work(runner: TrialRunner) -> dict[str, Measured]:
+        found = runner.scores("kocosa", system, {"turns": None})
+        reason = "; ".join(filter(None, ("without pretrained Korean", _part(runner))))
         how = f"another system, {system}; {found.how}"
         return _cells("table-8-ours", row, found.values, how, reason)
 
-    return Job(f"table-8 {row}", cells_of("table-8-ours", [row], SCORES), work)
+    return Job(f"table-8 {row}", cells_of("table-8-ours", [row], _SCORES), work)
 
 
 # ---------------------------------------------------------------- Table 9
@@ -195,12 +192,12 @@ def _context() -> Job:
     rows = ("only the response", "three turns of context", "full context", "gain by the full context")
     ids = cells_of("table-9", rows, ["model"])
 
-    def work(workshop: Workshop) -> dict[str, Measured]:
-        found = workshop.once(
-            "ablation kocosa linear", {"turns": TURNS}, lambda: _ablation(workshop), sources=("kocosa",)
+    def work(runner: TrialRunner) -> dict[str, Measured]:
+        found = runner.once(
+            "ablation kocosa linear", {"turns": _TURNS}, lambda: _ablation(runner), sources=("kocosa",)
         )
         values = [decode(found[name], Interval) for name in ("first", "three", "full", "gain")]
-        reason = "; ".join(filter(None, ("without pretrained Korean", _part(workshop))))
+        reason = "; ".join(filter(None, ("without pretrained Korean", _part(runner))))
         return {
             id: Measured(value, how=f"another system, linear; {found['how']}", reason=reason)
             for id, value in zip(ids, values, strict=True)
@@ -209,12 +206,12 @@ def _context() -> Job:
     return Job("table-9", ids, work)
 
 
-def _ablation(workshop: Workshop) -> dict[str, Any]:
-    design, how = workshop.design("kocosa")
-    examples = workshop.corpus("kocosa").examples
-    k = 3 if workshop.options.quick and not design.published else 5
+def _ablation(runner: TrialRunner) -> dict[str, Any]:
+    design, how = runner.design("kocosa")
+    examples = runner.corpus("kocosa").examples
+    k = 3 if runner.options.quick and not design.published else 5
     result = ablate(
-        examples, "linear", turns=TURNS, metric="balanced_accuracy", k=k, seed=workshop.options.seed
+        examples, "linear", turns=_TURNS, metric="balanced_accuracy", k=k, seed=runner.options.seed
     )
     (first, three, full), gain = result.scores.values(), list(result.gains.values())[-1].difference
     # The difference is first minus second: the gain is its negative.
@@ -233,10 +230,10 @@ def _ablation(workshop: Workshop) -> dict[str, Any]:
 def _people() -> Job:
     ids = cells_of("table-9", ["only the response", "full context"], ["human"])
 
-    def work(workshop: Workshop) -> dict[str, Measured]:
+    def work(runner: TrialRunner) -> dict[str, Measured]:
         found = {}
         for id, name in zip(ids, ("kocosa-response", "kocosa"), strict=True):
-            study = open_people(workshop, name, "sarcastic", HUMAN)
+            study = open_people(runner, name, "sarcastic", _HUMAN)
             table = against_authors(study)
             found[id] = Measured(
                 table.scores["balanced_accuracy"], how=f"{table.n:,} dialogues", reason="other people"

@@ -12,17 +12,14 @@ from deadpan.errors import ConfigError, DeadpanError
 from deadpan.journal import Journal
 from deadpan.progress import Progress, silent
 from deadpan.registry import unknown
-from deadpan.reproduce.jobs import Job, wanted
-from deadpan.reproduce.pages import write_reproduction
-from deadpan.reproduce.published import PAPERS, Paper, read_paper
-from deadpan.reproduce.reproduction import JudgedCell, PaperReproduction, Reproduction
-from deadpan.reproduce.verdicts import Measured, judge, need_from, need_of
-from deadpan.reproduce.workshop import ReproductionOptions, Workshop
+from deadpan.reproduce.published import PAPERS, Measured, Paper, judge, need_from, need_of, read_paper
+from deadpan.reproduce.reproduction import JudgedCell, PaperReproduction, Reproduction, write_reproduction
+from deadpan.reproduce.trials import Job, ReproductionOptions, TrialRunner, wanted
 from deadpan.storage import begin_folder, lock_folder
 
-ALL = "all"
-JOURNAL = ".journal.sqlite"
-TITLE = "reproducing, cells"
+_ALL = "all"
+_JOURNAL = ".journal.sqlite"
+_TITLE = "reproducing, cells"
 
 
 def reproduce(
@@ -43,21 +40,21 @@ def reproduce(
     reproduce("sarc", "sarc-again", data_dir="DATA", quick=True, only=["table-2"])
     """
     names = [papers] if isinstance(papers, str) else list(papers)
-    read = [read_paper(name) for name in (PAPERS if ALL in names else dict.fromkeys(names))]
+    read = [read_paper(name) for name in (PAPERS if _ALL in names else dict.fromkeys(names))]
     _check_only(read, only)
     settings = options_from(options)
     folder = check_path(out, "out")
     there = begin_folder(_checked(folder))
-    with lock_folder(folder), Journal(folder / JOURNAL) as journal:
-        workshop = Workshop(settings, journal, folder / ".scratch")
+    with lock_folder(folder), Journal(folder / _JOURNAL) as journal:
+        runner = TrialRunner(settings, journal, folder / ".scratch")
         before = len(journal)
         total = sum(len(wanted(paper.cells(), only)) for paper in read)
         done: list[PaperReproduction] = []
         for paper in read:
             passed = sum(len(each.cells) for each in done)
-            done.append(_paper(paper, workshop, only, lambda n, p=passed: progress(TITLE, p + n, total)))
+            done.append(_paper(paper, runner, only, lambda n, p=passed: progress(_TITLE, p + n, total)))
         result = Reproduction(tuple(done), settings.quick, len(settings.all_seeds), before, folder)
-        write_reproduction(result, folder, settings, workshop.read, there)
+        write_reproduction(result, folder, settings, runner.read, there)
     return result
 
 
@@ -82,7 +79,7 @@ def options_from(options: Mapping[str, Any]) -> ReproductionOptions:
 
 def _checked(folder: Path) -> Path:
     """Refuse a folder that holds something else."""
-    ours = ("reproduction.json", JOURNAL)
+    ours = ("reproduction.json", _JOURNAL)
     if folder.is_dir() and any(folder.iterdir()) and not any((folder / name).exists() for name in ours):
         raise ConfigError(f"{folder}: holds something that is not a reproduction; choose another --out")
     return folder
@@ -95,8 +92,8 @@ def _check_only(papers: Iterable[Paper], only: Sequence[str]) -> None:
             raise ConfigError(unknown("table or figure", name, known))
 
 
-def _paper(paper: Paper, workshop: Workshop, only: Sequence[str], tell: Any) -> PaperReproduction:
-    jobs: list[Job] = import_module(f"deadpan.reproduce.{paper.name}").jobs(workshop.options)
+def _paper(paper: Paper, runner: TrialRunner, only: Sequence[str], tell: Any) -> PaperReproduction:
+    jobs: list[Job] = import_module(f"deadpan.reproduce.{paper.name}").jobs(runner.options)
     cells = {cell.id: cell for cell in wanted(paper.cells(), only)}
     judged: dict[str, JudgedCell] = {}
     drawings: dict[str, Any] = {}
@@ -106,9 +103,9 @@ def _paper(paper: Paper, workshop: Workshop, only: Sequence[str], tell: Any) -> 
         if not ids:
             continue
         try:
-            measured = job.work(workshop)
+            measured = job.work(runner)
             judged |= {id: _judged(cells[id], measured, job.name) for id in ids}
-            drawings |= {exhibit: draw(workshop) for exhibit, draw in job.draws.items()}
+            drawings |= {exhibit: draw(runner) for exhibit, draw in job.draws.items()}
         except DeadpanError as missing:
             need = need_of(missing)
             judged |= {

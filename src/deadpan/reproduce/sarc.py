@@ -2,71 +2,72 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from deadpan.detect.detector import Detector
+from deadpan.detect.systems.baselines import NGrams
 from deadpan.errors import DataError, ModelError
 from deadpan.records import Example
-from deadpan.reproduce.jobs import Job, cells_of
-from deadpan.reproduce.ngram_weights import weight_job
-from deadpan.reproduce.people import SARCASTIC, chosen_right, open_people
-from deadpan.reproduce.published import cell_id
-from deadpan.reproduce.sizes import exact, size_jobs, sizes_of
-from deadpan.reproduce.verdicts import Measured
-from deadpan.reproduce.workshop import ReproductionOptions, Workshop
+from deadpan.reproduce.measuring import SARCASTIC, chosen_right, exact, open_people, size_jobs, sizes_of
+from deadpan.reproduce.published import Measured, cell_id, read_paper
+from deadpan.reproduce.trials import Job, ReproductionOptions, TrialRunner, cells_of
+from deadpan.splits import folds
 from deadpan.stats import Interval, wilson
+from deadpan.stats.interval import LEVEL
 from deadpan.stats.ranking import auc_interval
 
-SIZES = {
+_SIZES = {
     "Oraby et al. 2016 (IAC)": ("oraby-gen", "oraby-hyp", "oraby-rq"),
     "Riloff et al. 2013 (Twitter)": ("riloff",),
     "Ptacek et al. 2013 (Twitter)": ("ptacek",),
     "SARC (Reddit)": ("sarc-raw",),
 }
-SIZE_NOTES = {
+_SIZE_NOTES = {
     "Riloff et al. 2013 (Twitter)": "the 175,000 tweets; copies in circulation have the annotated ones",
     "Ptacek et al. 2013 (Twitter)": "the texts of 780,000 tweet ids, of which some can still be read",
     "SARC (Reddit)": "the whole sarc.csv of nlp.cs.princeton.edu/SARC/; a part is counted here",
 }
-BENCHMARKS = {
+_BENCHMARKS = {
     "all-bal": ("sarc-main", "pair_accuracy", 5),
     "pol-bal": ("sarc-pol", "pair_accuracy", 1),
     "pol-unbal": ("sarc-pol-unbalanced", "sequence_f1", 100),
 }
 """Column of Table 2 -> corpus, score, and least count of an n-gram."""
-SHIPPED = "Sentence Embedding, shipped vectors"
-METHODS = {
+_SHIPPED = "Sentence Embedding, shipped vectors"
+_METHODS = {
     "Bag-of-Words": ("bow", "min_count"),
     "Bag-of-Bigrams": ("bigrams", "min_count"),
     "Sentence Embedding": ("embedding", "vectors"),
-    SHIPPED: ("embedding", ""),
+    _SHIPPED: ("embedding", ""),
     "Random": ("random", ""),
 }
 """Row of Table 2 -> system, and the setting that is not its default."""
-VECTORS = (
+_VECTORS = (
     "GloVe vectors of 1,600 dimensions on Amazon reviews (github.com/NLPrinceton/SARC): give a text file of "
     "vectors with --vectors"
 )
-REASONS = {
-    SHIPPED: "other vectors: 256 dimensions of wordllama, not 1,600 of GloVe on Amazon reviews",
+_REASONS = {
+    _SHIPPED: "other vectors: 256 dimensions of wordllama, not 1,600 of GloVe on Amazon reviews",
     "Sentence Embedding": "other vectors than the paper's, GloVe on Amazon reviews with 1,600 dimensions",
 }
-PART = "trained on four fifths of the {n:,} pairs whose texts are here; the paper's on the whole corpus"
+_PART = "trained on four fifths of the {n:,} pairs whose texts are here; the paper's on the whole corpus"
 FEWEST = 1_000
-UNINFORMATIVE = (0.4, 0.6)
+_UNINFORMATIVE = (0.4, 0.6)
 """A measure whose area under the curve lies here says little about the label."""
 
 
 def jobs(options: ReproductionOptions) -> list[Job]:
     """Return the jobs of the paper."""
-    made = size_jobs("sarc", "table-1", SIZES, SIZE_NOTES)
+    made = size_jobs("sarc", "table-1", _SIZES, _SIZE_NOTES)
     made += [_subreddits(), _measure("figure-3", "score", "score"), _measure("figure-4", "length", "words")]
     made += [_audit(), *_sequences()]
-    made += [_baseline(row, column) for column in BENCHMARKS for row in METHODS]
-    made += [_people(column, name, row) for column, name, row in PEOPLE]
+    made += [_baseline(row, column) for column in _BENCHMARKS for row in _METHODS]
+    made += [_people(column, name, row) for column, name, row in _PEOPLE]
     return [*made, weight_job("table-3", "sarc-main", 5)]
 
 
@@ -74,19 +75,19 @@ def jobs(options: ReproductionOptions) -> list[Job]:
 
 
 def _baseline(row: str, column: str) -> Job:
-    source, metric, least = BENCHMARKS[column]
-    (system, setting), id = METHODS[row], cell_id("table-2", row, column)
+    source, metric, least = _BENCHMARKS[column]
+    (system, setting), id = _METHODS[row], cell_id("table-2", row, column)
 
-    def work(workshop: Workshop) -> dict[str, Measured]:
-        values = {"min_count": least, "vectors": str(workshop.options.vectors or "")}
+    def work(runner: TrialRunner) -> dict[str, Measured]:
+        values = {"min_count": least, "vectors": str(runner.options.vectors or "")}
         if setting == "vectors" and not values["vectors"]:
-            workshop.files(source)  # without the corpus, that is what is needed first
-            raise ModelError(VECTORS)
+            runner.files(source)  # without the corpus, that is what is needed first
+            raise ModelError(_VECTORS)
         settings = {setting: values[setting]} if setting else {}
-        found = workshop.scores(source, system, settings)
-        reason = REASONS.get(row, "")
+        found = runner.scores(source, system, settings)
+        reason = _REASONS.get(row, "")
         if not reason and not found.official:
-            reason = PART.format(n=sizes_of(workshop, source)["sarcastic"])
+            reason = _PART.format(n=sizes_of(runner, source)["sarcastic"])
         return {id: Measured(found.values[metric], how=found.how, reason=reason)}
 
     return Job(f"table-2 {row} {column}", (id,), work)
@@ -95,11 +96,11 @@ def _baseline(row: str, column: str) -> Job:
 # ---------------------------------------------------------------- figures from raw comments
 
 
-def _raw(workshop: Workshop) -> tuple[str, list[Example]]:
+def _raw(runner: TrialRunner) -> tuple[str, list[Example]]:
     """Return the raw comments: the released file, or the copy on Kaggle."""
     for source in ("sarc-raw", "sarc-kaggle"):
         try:
-            return source, workshop.corpus(source).examples
+            return source, runner.corpus(source).examples
         except DataError as missing:
             last = missing
     raise last
@@ -109,8 +110,8 @@ def _subreddits() -> Job:
     rows = ("science", "asoiaf", "all comments, %")
     ids = cells_of("figure-2", rows, ["share of sarcastic comments"])
 
-    def work(workshop: Workshop) -> dict[str, Measured]:
-        shares = _shares(workshop)
+    def work(runner: TrialRunner) -> dict[str, Measured]:
+        shares = _shares(runner)
         everything = wilson(sum(n for n, _ in shares.values()), sum(n for _, n in shares.values()))
         how = f"{everything.n:,} raw comments, subreddits: {len(shares):,}"
         found: dict[str, Measured] = {}
@@ -136,17 +137,17 @@ def _subreddits() -> Job:
     return Job("figure-2", ids, work, {"figure-2": _draw_subreddits})
 
 
-def _shares(workshop: Workshop) -> dict[str, tuple[int, int]]:
-    _, examples = _raw(workshop)
+def _shares(runner: TrialRunner) -> dict[str, tuple[int, int]]:
+    _, examples = _raw(runner)
     everything = Counter(str(example.meta.get("subreddit", "")) for example in examples)
     sarcastic = Counter(str(e.meta.get("subreddit", "")) for e in examples if e.label)
     return {name: (sarcastic[name], n) for name, n in everything.items() if n >= min(FEWEST, len(examples))}
 
 
-def _draw_subreddits(workshop: Workshop) -> Any:
+def _draw_subreddits(runner: TrialRunner) -> Any:
     from deadpan.figures import whiskers
 
-    shares = {f"r/{name}": wilson(*counts) for name, counts in _shares(workshop).items()}
+    shares = {f"r/{name}": wilson(*counts) for name, counts in _shares(runner).items()}
     ranked = dict(sorted(shares.items(), key=lambda one: -(one[1].value or 0.0))[:30])
     return whiskers(
         "Share of sarcastic comments by subreddit, in the file that is here", ranked, unit="share"
@@ -156,8 +157,8 @@ def _draw_subreddits(workshop: Workshop) -> Any:
 def _measure(exhibit: str, noun: str, unit: str) -> Job:
     (id,) = cells_of(exhibit, ["raw comments"], [f"area under the curve of the {noun}"])
 
-    def work(workshop: Workshop) -> dict[str, Measured]:
-        source, examples = _raw(workshop)
+    def work(runner: TrialRunner) -> dict[str, Measured]:
+        source, examples = _raw(runner)
         kept = [example for example in examples if value_of(example, noun) is not None]
         if not kept:
             raise DataError(f"{source}: no comment has a {noun}: give the released file with all its columns")
@@ -166,7 +167,7 @@ def _measure(exhibit: str, noun: str, unit: str) -> Job:
             np.array([value_of(e, noun) for e in kept], dtype=np.float64),
             np.arange(len(kept)), resamples=500, level=0.95, seed=0,
         )  # fmt: skip
-        low, high = UNINFORMATIVE
+        low, high = _UNINFORMATIVE
         agrees = area.value is not None and low <= area.value <= high
         reason = f"the {noun} alone says more than that about the label"
         return {
@@ -184,14 +185,14 @@ def value_of(example: Example, noun: str) -> float | None:
     return float(value) if isinstance(value, int) else None
 
 
-def _drawing(noun: str, unit: str) -> Callable[[Workshop], Any]:
+def _drawing(noun: str, unit: str) -> Callable[[TrialRunner], Any]:
     limits = (-20.0, 40.0) if noun == "score" else (0.0, 80.0)
 
-    def draw(workshop: Workshop) -> Any:
+    def draw(runner: TrialRunner) -> Any:
         from deadpan.figures import distribution
 
         groups: dict[str, list[float]] = {"sarcastic": [], "sincere": []}
-        for example in _raw(workshop)[1]:
+        for example in _raw(runner)[1]:
             value = value_of(example, noun)
             if value is not None:
                 groups["sarcastic" if example.label else "sincere"].append(
@@ -213,12 +214,12 @@ def _sequences() -> Iterable[Job]:
         yield Job(f"section-5.1 {row}", ids, _sequence_work(source, ids))
 
 
-def _sequence_work(source: str, ids: tuple[str, ...]) -> Callable[[Workshop], dict[str, Measured]]:
-    def work(workshop: Workshop) -> dict[str, Measured]:
+def _sequence_work(source: str, ids: tuple[str, ...]) -> Callable[[TrialRunner], dict[str, Measured]]:
+    def work(runner: TrialRunner) -> dict[str, Measured]:
         from deadpan.datasets.description import describe
 
-        sequences = describe(workshop.corpus(source)).sequences
-        gone = workshop.missing(source)
+        sequences = describe(runner.corpus(source)).sequences
+        gone = runner.missing(source)
         need = f"data: {gone}" if gone else ""
         how = f"counted in {source}"
         share = 100 * (sequences.sarcastic_share or 0.0)
@@ -232,23 +233,23 @@ def _sequence_work(source: str, ids: tuple[str, ...]) -> Callable[[Workshop], di
 
 # ---------------------------------------------------------------- people
 
-PEOPLE = (
+_PEOPLE = (
     ("all-bal", "pairs-main", "all subreddits"),
     ("pol-bal", "pairs-pol", "politics"),
 )
-HUMAN = ("Human (Average)", "Human (Majority)")
+_HUMAN = ("Human (Average)", "Human (Majority)")
 
 
 def _people(column: str, name: str, row: str) -> Job:
-    ids = (*cells_of("table-2", HUMAN, [column]), cell_id("section-5.3", row, "kappa"))
+    ids = (*cells_of("table-2", _HUMAN, [column]), cell_id("section-5.3", row, "kappa"))
     subset = name.removeprefix("pairs-")
 
-    def work(workshop: Workshop) -> dict[str, Measured]:
+    def work(runner: TrialRunner) -> dict[str, Measured]:
         command = (
             f"deadpan corpus study pairs CORPUS --subset {subset} --out STUDY, then "
             "deadpan studio create pairwise STUDY --name NAME"
         )
-        study = open_people(workshop, name, "choice", command)
+        study = open_people(runner, name, "choice", command)
         how = f"{len(study.items):,} pairs, {len(study.ratings.raters):,} people"
         values: list[Interval] = [*chosen_right(study), study.kappa()]
         return {
@@ -262,9 +263,9 @@ def _people(column: str, name: str, row: str) -> Job:
 def _audit() -> Job:
     ids = cells_of("section-4.1", ["false positives", "false negatives"], ["%"])
 
-    def work(workshop: Workshop) -> dict[str, Measured]:
+    def work(runner: TrialRunner) -> dict[str, Measured]:
         command = "deadpan corpus study noise CORPUS --out STUDY, then deadpan studio create audit STUDY"
-        study = open_people(workshop, "audit", "sarcastic", command)
+        study = open_people(runner, "audit", "sarcastic", command)
         votes = study.votes()
         found = {}
         for id, label in zip(ids, (True, False), strict=True):
@@ -276,3 +277,60 @@ def _audit() -> Job:
         return found
 
     return Job("audit", ids, work)
+
+
+_PARTS = 5
+_QUICK_PARTS = 3
+STUDENT = {_QUICK_PARTS: 4.303, _PARTS: 2.776}
+"""The 97.5 % quantile of Student's t with one degree of freedom less than there are models."""
+_TOP = 10
+
+
+def weight_job(exhibit: str, source: str, least: int) -> Job:
+    """Return the job of a table of weights: bag of bigrams, n-grams that occur `least` times."""
+    cells = [cell for cell in read_paper("sarc").cells() if cell.exhibit == exhibit]
+    grams = [cell.row for cell in cells]
+
+    def work(runner: TrialRunner) -> dict[str, Measured]:
+        found = runner.once(
+            f"weights {source}", {"least": least, "grams": grams},
+            lambda: _weights(runner, source, least, grams), sources=(source,),
+        )  # fmt: skip
+        n, k = found["pairs"], len(found["models"])
+        how = f"{k} models, each without one part of {n:,} training pairs; jackknife interval"
+        return {
+            cell.id: _measured(cell.row, [model.get(cell.row) for model in found["models"]], how, found)
+            for cell in cells
+        }
+
+    return Job(f"{exhibit} weights", tuple(cell.id for cell in cells), work)
+
+
+def _weights(runner: TrialRunner, source: str, least: int, grams: Sequence[str]) -> dict[str, Any]:
+    rows = [e for e in runner.corpus(source).examples if e.label is not None and e.split != "test"]
+    models: list[dict[str, float]] = []
+    top: tuple[list[str], list[str]] = ([], [])
+    for fold in folds(rows, _QUICK_PARTS if runner.options.quick else _PARTS):
+        system = Detector("bigrams", min_count=least).fit(fold.train).predictor
+        if not isinstance(system, NGrams):
+            raise DataError("bigrams is replaced by a plug-in that has no weights: remove it")
+        known = {gram: float(system.weights_[at]) for gram, at in system.vocabulary_.items() if gram in grams}
+        models.append(known)
+        high, low = system.telling(_TOP)
+        top = top if top[0] else ([gram for gram, _ in high], [gram for gram, _ in low])
+    return {"models": models, "pairs": len(rows) // 2, "top": list(top)}
+
+
+def _measured(gram: str, values: Sequence[float | None], how: str, found: Mapping[str, Any]) -> Measured:
+    known = [value for value in values if value is not None]
+    if len(known) < len(values):
+        return Measured(text="too rare to have a weight", how=how, agrees=False,
+                        reason="occurs fewer than 5 times in the pairs that are here")  # fmt: skip
+    k = len(known)
+    mean = math.fsum(known) / k
+    error = math.sqrt((k - 1) / k * math.fsum((value - mean) ** 2 for value in known))
+    half = STUDENT[k] * error
+    listed = gram in found["top"][mean < 0]
+    place = "among our ten strongest too" if listed else "not among our ten strongest"
+    reason = f"{place}; our training part is a part of the published one, and C was chosen on it"
+    return Measured(Interval(mean, mean - half, mean + half, LEVEL, k), how=f"{how}; {place}", reason=reason)

@@ -8,28 +8,32 @@ from typing import Any
 
 from deadpan.bench import open_set, run_bench, score_bench
 from deadpan.errors import ModelError
-from deadpan.reproduce.jobs import Job, cells_of
-from deadpan.reproduce.sizes import exact
-from deadpan.reproduce.verdicts import Measured
-from deadpan.reproduce.workshop import ReproductionOptions, Workshop
+from deadpan.reproduce.measuring import exact
+from deadpan.reproduce.published import Measured
+from deadpan.reproduce.trials import Job, ReproductionOptions, TrialRunner, cells_of
 from deadpan.stats import Interval
 from deadpan.validation import decode, encode
 
-SET = "public"
-RUNS = 5
-BASELINE = "baseline/random"
-CATEGORIES = (
+_SET = "public"
+_RUNS = 5
+_BASELINE = "baseline/random"
+_CATEGORIES = (
     "Intended meaning", "Target identification", "Sentiment reversal", "Sincere control",
     "Context dependence",
 )  # fmt: skip
-METRICS = {"Avg@5": "avg", "Maj@5": "maj", "Category accuracy": "category", "Consistency rate": "consistency"}
-COLUMNS = ("Avg@5", "Maj@5")
+_METRICS = {
+    "Avg@5": "avg",
+    "Maj@5": "maj",
+    "Category accuracy": "category",
+    "Consistency rate": "consistency",
+}
+_COLUMNS = ("Avg@5", "Maj@5")
 MODELS = (
     "Claude Opus 4.7", "Claude Sonnet 4.6", "Gemini 3 Flash Preview", "GPT-5.5", "Gemini 3.1 Pro Preview",
     "DeepSeek V4 Flash", "DeepSeek V4 Pro", "Grok 4.1 Fast", "Kimi K2.6",
 )  # fmt: skip
 """The paper's names; the ids of their providers change, so that runs are found by the name."""
-OTHER_SET = "another set: the 125 private questions of v0.1 are not released, and ours are minimal pairs"
+_OTHER_SET = "another set: the 125 private questions of v0.1 are not released, and ours are minimal pairs"
 
 
 def jobs(options: ReproductionOptions) -> list[Job]:
@@ -37,58 +41,58 @@ def jobs(options: ReproductionOptions) -> list[Job]:
     return [_set(), _metrics(), _random(), *(_model(row) for row in MODELS)]
 
 
-def _spec(workshop: Workshop) -> str:
-    return str(workshop.options.items or SET)
+def _spec(runner: TrialRunner) -> str:
+    return str(runner.options.items or _SET)
 
 
 def _set() -> Job:
-    kinds = cells_of("table-1", CATEGORIES, ["in the set"])
+    kinds = cells_of("table-1", _CATEGORIES, ["in the set"])
     sizes = cells_of("section-3", ["private set", "options per question"], ["questions"])
 
-    def work(workshop: Workshop) -> dict[str, Measured]:
-        items = open_set(_spec(workshop))
+    def work(runner: TrialRunner) -> dict[str, Measured]:
+        items = open_set(_spec(runner))
         counts = Counter(item.category for item in items.items)
         how = f"{items.label}, {len(items.items):,} items"
         found = {
             id: Measured(text=f"{counts[name.lower().replace(' ', '_')]:,} items", how=how,
                          agrees=counts[name.lower().replace(" ", "_")] > 0, reason="no item of the category")
-            for id, name in zip(kinds, CATEGORIES, strict=True)
+            for id, name in zip(kinds, _CATEGORIES, strict=True)
         }  # fmt: skip
         options = {len(item.options) for item in items.items}
-        found[sizes[0]] = Measured(exact(len(items.items)), how=how, reason=OTHER_SET)
+        found[sizes[0]] = Measured(exact(len(items.items)), how=how, reason=_OTHER_SET)
         found[sizes[1]] = Measured(exact(max(options)), how=how)
         return found
 
     return Job("table-1", (*kinds, *sizes), work)
 
 
-def _scored(workshop: Workshop) -> dict[str, Any]:
+def _scored(runner: TrialRunner) -> dict[str, Any]:
     """Ask the random baseline every item five times, and score it."""
-    spec = _spec(workshop)
+    spec = _spec(runner)
 
     def work() -> dict[str, Any]:
-        scores = run_bench([BASELINE], spec, runs=RUNS, out=workshop.scratch / "bench").scores[0]
+        scores = run_bench([_BASELINE], spec, runs=_RUNS, out=runner.scratch / "bench").scores[0]
         return {
             "avg": encode(scores.avg), "maj": encode(scores.maj), "consistency": encode(scores.consistency),
             "categories": encode(scores.categories), "ties": scores.ties, "n": scores.n,
         }  # fmt: skip
 
-    inputs = [workshop.options.items] if workshop.options.items else []
-    return workshop.once("sarcbench random", {"set": open_set(spec).hash}, work, inputs=inputs)
+    inputs = [runner.options.items] if runner.options.items else []
+    return runner.once("sarcbench random", {"set": open_set(spec).hash}, work, inputs=inputs)
 
 
 def _metrics() -> Job:
-    ids = cells_of("table-2", METRICS, ["value for the random baseline"])
+    ids = cells_of("table-2", _METRICS, ["value for the random baseline"])
 
-    def work(workshop: Workshop) -> dict[str, Measured]:
-        found = _scored(workshop)
+    def work(runner: TrialRunner) -> dict[str, Measured]:
+        found = _scored(runner)
         values = {name: decode(found[name], Interval) for name in ("avg", "maj", "consistency")}
         kinds = [decode(each, Interval) for each in found["categories"].values()]
         low = min(each.value or 0.0 for each in kinds if each.n)
         high = max(each.value or 0.0 for each in kinds if each.n)
-        how = f"{BASELINE}, {RUNS} runs, {found['n']:,} items"
+        how = f"{_BASELINE}, {_RUNS} runs, {found['n']:,} items"
         made = {}
-        for id, key in zip(ids, METRICS.values(), strict=True):
+        for id, key in zip(ids, _METRICS.values(), strict=True):
             value = values.get(key)
             text = "" if value is not None else f"{low:.2f} to {high:.2f} in five categories"
             made[id] = Measured(value, text, how, agrees=True)
@@ -98,11 +102,11 @@ def _metrics() -> Job:
 
 
 def _random() -> Job:
-    ids = cells_of("table-3", ["Random chance"], COLUMNS)
+    ids = cells_of("table-3", ["Random chance"], _COLUMNS)
 
-    def work(workshop: Workshop) -> dict[str, Measured]:
-        found = _scored(workshop)
-        how = f"{BASELINE}, {RUNS} runs, {found['n']:,} items"
+    def work(runner: TrialRunner) -> dict[str, Measured]:
+        found = _scored(runner)
+        how = f"{_BASELINE}, {_RUNS} runs, {found['n']:,} items"
         ties = f"{found['ties']} items have no majority and count as wrong; the paper gives chance, not a run"
         return {
             ids[0]: Measured(decode(found["avg"], Interval), how=how, reason="another draw"),
@@ -113,10 +117,10 @@ def _random() -> Job:
 
 
 def _model(row: str) -> Job:
-    ids = cells_of("table-3", [row], COLUMNS)
+    ids = cells_of("table-3", [row], _COLUMNS)
 
-    def work(workshop: Workshop) -> dict[str, Measured]:
-        folder = workshop.options.runs
+    def work(runner: TrialRunner) -> dict[str, Measured]:
+        folder = runner.options.runs
         found = score_bench(folder).scores if folder is not None else ()
         scores = [each for each in found if is_named(each.model, row)]
         if not scores:
@@ -126,7 +130,7 @@ def _model(row: str) -> Job:
             )
         how = f"{scores[0].set}, {scores[0].runs} runs, {scores[0].n:,} items"
         return {
-            id: Measured(value, how=how, reason=OTHER_SET)
+            id: Measured(value, how=how, reason=_OTHER_SET)
             for id, value in zip(ids, (scores[0].avg, scores[0].maj), strict=True)
         }
 

@@ -1,13 +1,16 @@
-"""The workshop of a reproduction: corpora and trials, with a journal of what is finished."""
+"""Trials: corpora read once, results kept in a journal, jobs that measure cells, scores over seeds."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import stdev
 from typing import Any
+
+import numpy as np
 
 from deadpan import __version__
 from deadpan.datasets import Dataset, Reading, open_source, read_source
@@ -15,21 +18,18 @@ from deadpan.detect.studies.design import FOLDS, Design, divide, run_trial
 from deadpan.draws import sample
 from deadpan.journal import Journal
 from deadpan.progress import Progress, silent
-from deadpan.records import Example
-from deadpan.reproduce.seeds import (
-    SeedAnswers,
-    all_constant,
-    answers_of,
-    constancy,
-    f1_of_always,
-    mean_scores,
-    spread,
-)
+from deadpan.records import Example, Prediction
+from deadpan.reproduce.published import Measured, PublishedCell, cell_id
+from deadpan.splits import Fold
 from deadpan.stats import Interval, score_predictions
+from deadpan.stats.bootstrap import kinds_of_clusters, totals_interval
+from deadpan.stats.interval import FloatArray
+from deadpan.stats.outcomes import SCORES, match
+from deadpan.stats.scores import confusion_columns
 from deadpan.storage import digest
 from deadpan.validation import decode, encode
 
-KEPT = 2
+_KEPT = 2
 """Corpora held in memory at once."""
 
 
@@ -74,7 +74,7 @@ class ReproductionOptions:
 
 
 @dataclass(slots=True)
-class Workshop:
+class TrialRunner:
     """Tools of the jobs: readers, trials that are journaled as they finish, and a place for small files."""
 
     options: ReproductionOptions
@@ -91,7 +91,7 @@ class Workshop:
         """Read a corpus; an error says which file is missing and where it is published."""
         key = (source, keep_markers, ids_only)
         if key not in self._corpora:
-            while len(self._corpora) >= KEPT:
+            while len(self._corpora) >= _KEPT:
                 del self._corpora[next(iter(self._corpora))]
             reading = Reading(data_dir=self.options.data_dir, keep_markers=keep_markers, ids_only=ids_only)
             self._corpora[key] = read_source(source, reading)
@@ -219,3 +219,130 @@ def _drawn(examples: Sequence[Example], at_most: int | None, seed: int) -> list[
     if at_most is None or len(examples) <= at_most:
         return list(examples)
     return sample(examples, at_most, seed=seed, key=lambda example: example.sequence or example.id)
+
+
+Work = Callable[[TrialRunner], Mapping[str, Measured]]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A name, the ids of the cells it measures, and the work; `draw` returns the figure of an exhibit."""
+
+    name: str
+    cells: tuple[str, ...]
+    work: Work
+    draws: Mapping[str, Callable[[TrialRunner], Any]] = field(default_factory=dict)
+
+
+def cells_of(exhibit: str, rows: Iterable[str], columns: Iterable[str]) -> tuple[str, ...]:
+    """Return the ids of some rows and columns of a table."""
+    columns = list(columns)
+    return tuple(cell_id(exhibit, row, column) for row in rows for column in columns)
+
+
+def same(ids: Iterable[str], measured: Measured) -> dict[str, Measured]:
+    """Return the same measurement for several cells."""
+    return dict.fromkeys(ids, measured)
+
+
+def wanted(cells: Iterable[PublishedCell], only: Iterable[str]) -> list[PublishedCell]:
+    """Return the cells of the exhibits asked for; all if none is named."""
+    chosen = set(only)
+    return [cell for cell in cells if not chosen or cell.exhibit in chosen]
+
+
+_SIGNS = {True: "1", False: "0", None: "-"}
+_TABLE = 6
+"""Columns of a flattened confusion table: truth by answer, with unread answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeedAnswers:
+    """Truth and answers of one seed as a journal keeps them: a sign per example, and its cluster.
+
+    `constant` is the number of folds in which every answer was the same, of `folds`.
+    """
+
+    truth: str
+    answers: str
+    clusters: tuple[int, ...]
+    constant: int
+    folds: int
+
+    def columns(self) -> FloatArray:
+        """Return the confusion columns of each example."""
+        signs = {sign: value for value, sign in _SIGNS.items()}
+        return confusion_columns([sign == "1" for sign in self.truth], [signs[sign] for sign in self.answers])
+
+    @property
+    def always(self) -> str:
+        """The only answer given, empty if there are two."""
+        names = {"1": "sarcastic", "0": "not sarcastic", "-": "unread"}
+        return names[self.answers[0]] if len(set(self.answers)) == 1 else ""
+
+
+def answers_of(
+    examples: Sequence[Example], predictions: Sequence[Prediction], folds: Sequence[Fold]
+) -> SeedAnswers:
+    """Return the answers of a trial in the order of the examples."""
+    outcomes = match(examples, predictions)
+    labels = {prediction.example_id: prediction.label for prediction in predictions}
+    same = sum(len({labels[example.id] for example in fold.test}) == 1 for fold in folds)
+    return SeedAnswers(
+        "".join(_SIGNS[label] for label in outcomes.truth),
+        "".join(_SIGNS[label] for label in outcomes.answers),
+        tuple(int(code) for code in outcomes.clusters),
+        same,
+        len(folds),
+    )
+
+
+def mean_scores(seeds: Sequence[SeedAnswers]) -> dict[str, Interval]:
+    """Return the mean over seeds of every score of a confusion table.
+
+    The interval is a bootstrap over examples, in which each resample holds the same examples for all
+    seeds: it is the uncertainty of the mean on another test set, with these trained models.
+    """
+    columns = np.concatenate([each.columns() for each in seeds], axis=1)
+    kinds, multiplicity = kinds_of_clusters(columns, np.array(seeds[0].clusters, dtype=np.int64))
+    found = {}
+    for name, score in SCORES.items():
+        if score.block != "confusion":
+            continue
+
+        def mean(sums: FloatArray, of: object = score.of) -> FloatArray:
+            tables = sums.reshape(*sums.shape[:-1], len(seeds), _TABLE)
+            values: FloatArray = of(tables).mean(axis=-1)  # type: ignore[operator]
+            return values
+
+        found[name] = totals_interval(kinds, multiplicity, mean, n=len(seeds[0].truth))
+    return found
+
+
+def spread(tables: Sequence[dict[str, Interval]], metric: str = "f1") -> str:
+    """Return each seed's F and their standard deviation; empty for one seed."""
+    values = [table[metric].value or 0.0 for table in tables]
+    if len(values) < 2:
+        return ""
+    each = ", ".join(f"{value:.3f}" for value in values)
+    return f"; mean of {len(values)} seeds, F {each} (standard deviation {stdev(values):.3f})"
+
+
+def all_constant(seeds: Sequence[SeedAnswers]) -> bool:
+    """Return whether every seed gives one answer to every text."""
+    return all(each.always for each in seeds)
+
+
+def constancy(seeds: Sequence[SeedAnswers]) -> str:
+    """Return where one answer is given to every text, to follow a description; empty if nowhere."""
+    if all_constant(seeds):
+        names = " or ".join(dict.fromkeys(each.always for each in seeds))
+        return f"; a constant answer: {names} to every text"
+    same, folds = sum(each.constant for each in seeds), sum(each.folds for each in seeds)
+    return f"; a constant answer in {same} of {folds} trainings" if same else ""
+
+
+def f1_of_always(answers: SeedAnswers) -> float:
+    """Return the F-score of answering "sarcastic" to every text."""
+    sarcastic = answers.truth.count("1")
+    return 2 * sarcastic / max(sarcastic + len(answers.truth), 1)
