@@ -12,8 +12,8 @@ from deadpan.bench.site.write import write_leaderboard
 from deadpan.page.numbers import score
 from deadpan.tour.guide import Guide
 
-CHANCE_OF_PAIR = CHANCE**2
-BASELINE = "baseline"
+_CHANCE_OF_PAIR = CHANCE**2
+_BASELINE = "baseline"
 
 
 def stop(guide: Guide) -> None:
@@ -26,7 +26,7 @@ def stop(guide: Guide) -> None:
     scored = sorted((score_run(run, guide.seed) for run in runs), key=lambda each: -(each.avg.value or 0))
     guide.page.text(
         f"{scored[0].n:,} questions with six options, most of them in minimal pairs like the one above: what "
-        f"does the speaker mean? Chance is {CHANCE:.3f}, and {CHANCE_OF_PAIR:.3f} for both questions of a "
+        f"does the speaker mean? Chance is {CHANCE:.3f}, and {_CHANCE_OF_PAIR:.3f} for both questions of a "
         f"pair. These runs were recorded ({_dates(scored)}) and come with the package, with every answer. "
         "Baselines read only the options: a model has to beat them, and they should not beat chance."
     )
@@ -57,7 +57,7 @@ def _short(run: RunScores) -> str:
 
 
 def _models(scored: Sequence[RunScores]) -> list[RunScores]:
-    return [each for each in scored if each.kind != BASELINE]
+    return [each for each in scored if each.kind != _BASELINE]
 
 
 def _finding(scored: Sequence[RunScores]) -> str:
@@ -72,7 +72,7 @@ def _finding(scored: Sequence[RunScores]) -> str:
         )
     first = models[0]
     word = "above" if (first.avg.low or 0.0) > CHANCE else "not significantly above"
-    rules = [each for each in scored if each.kind == BASELINE]
+    rules = [each for each in scored if each.kind == _BASELINE]
     rule = f" The best rule that reads only the options scores {score(rules[0].avg)}." if rules else ""
     return (
         f"The best of {len(models)} recorded language models, {_short(first)}, answers {score(first.avg)} of "

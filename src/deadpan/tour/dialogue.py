@@ -10,7 +10,7 @@ from deadpan.records import Example
 from deadpan.tour.guide import Guide
 from deadpan.tour.recorded import Recorded, read_recorded
 
-WHY = {
+_WHY = {
     "pleasant_scene": "nothing has gone wrong in its scene, so a friendly response would be sincere",
     "no_contrast": "no response sounds friendly when taken literally",
     "truncated": "the answer was cut off at its length limit",
@@ -59,7 +59,7 @@ def stop(guide: Guide) -> None:
 def _why(reason: str) -> str:
     """Return what a reason means, or the reason itself."""
     name = reason.partition(":")[0]
-    return WHY.get(name, name.replace("_", " "))
+    return _WHY.get(name, name.replace("_", " "))
 
 
 def _reading(recorded: Recorded, kept: Sequence[Example]) -> str:

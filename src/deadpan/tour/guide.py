@@ -15,7 +15,7 @@ from deadpan.results import Result
 from deadpan.storage import Manifest, file_marks, manifest_path, read_manifest, write_json, write_manifest
 from deadpan.validation import encode
 
-COMMAND = "tour"
+_COMMAND = "tour"
 
 STOPS = {
     "Your own sentence": "deadpan.tour.sentence:stop",
@@ -28,12 +28,12 @@ STOPS = {
 }
 """Title and function of every stop, in the order of the argument."""
 
-CLAIM = (
+_CLAIM = (
     "What makes a sentence sarcastic is mostly outside it, so a score means little unless you know what it "
     "was measured on. deadpan builds corpora, collects human judgments, trains detectors and tests language "
     "models, and says beside every number how far it can be trusted."
 )
-NEXT = (
+_NEXT = (
     ("Judge a table of your own", "deadpan detect predict mine.csv --column text=tweet --out scored.csv"),
     ("Type sentences into a page", "deadpan serve"),
     ("Run a language model on all of SarcBench", "deadpan bench run --llm openai/NAME --out runs"),
@@ -91,7 +91,7 @@ class TourResult(Result):
         rows = tuple((f"{n}. {stop.title}", stop.finding) for n, stop in enumerate(self.stops, 1))
         notes = (
             f"{self.seconds:.0f} seconds. The whole tour on one page that needs no network: {self.report}",
-            f"Next: {NEXT[0][1]}",
+            f"Next: {_NEXT[0][1]}",
         )
         return Summary((Table(("stop", "finding"), rows),), notes)
 
@@ -124,7 +124,7 @@ def run_tour(
         stops.append(TourStop(title, guide.finding, guide.command, round(clock() - before, 1), shown))
     result = TourResult((out / "report.html").resolve(), round(clock() - started, 1), tuple(stops))
     _page(result, body, artefacts).write(result.report)
-    write_manifest(out, command=COMMAND, seed=seed, before=there)
+    write_manifest(out, command=_COMMAND, seed=seed, before=there)
     return result
 
 
@@ -132,12 +132,12 @@ def _prepare(out: Path) -> None:
     """Make the folder; refuse one that is not a tour's, since stops replace what is in their subfolders."""
     if out.exists() and not out.is_dir():
         raise ConfigError(f"{out}: is a file: choose another --out")
-    is_tour = manifest_path(out).is_file() and read_manifest(out, any_version=True).command == COMMAND
+    is_tour = manifest_path(out).is_file() and read_manifest(out, any_version=True).command == _COMMAND
     if out.is_dir() and any(out.iterdir()) and not is_tour:
         raise ConfigError(f"{out}: not empty and not a tour: choose another --out")
     out.mkdir(parents=True, exist_ok=True)
     # By this manifest, without files, a tour that is cut short can be made again.
-    write_json(manifest_path(out), encode(Manifest(COMMAND)))
+    write_json(manifest_path(out), encode(Manifest(_COMMAND)))
 
 
 def _visit(guide: Guide, title: str, anchor: str, target: str) -> bool:
@@ -156,7 +156,7 @@ def _visit(guide: Guide, title: str, anchor: str, target: str) -> bool:
 
 
 def _page(result: TourResult, body: Page, artefacts: list[Link]) -> Page:
-    page = Page("Words alone do not make sarcasm", CLAIM)
+    page = Page("Words alone do not make sarcasm", _CLAIM)
     page.heading("Seven stops")
     page.contents(
         (Link(f"{n}. {stop.title}", f"#stop-{n}"), stop.finding) for n, stop in enumerate(result.stops, 1)
@@ -164,6 +164,6 @@ def _page(result: TourResult, body: Page, artefacts: list[Link]) -> Page:
     page.extend(body)
     page.heading("Files of this tour", anchor="files").bullets(artefacts)
     page.heading("Next", anchor="next")
-    for what, command in NEXT:
+    for what, command in _NEXT:
         page.text(f"{what}:").code(command)
     return page

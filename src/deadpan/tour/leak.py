@@ -14,7 +14,7 @@ from deadpan.tour.guide import Guide
 
 COPIED = 60
 """Training pairs that are slipped into the test set."""
-METRIC = "pair_accuracy"
+_METRIC = "pair_accuracy"
 
 
 def stop(guide: Guide) -> None:
@@ -33,8 +33,8 @@ def stop(guide: Guide) -> None:
     careless = evaluate(detector, mixed, keep_seen=True, pool=True, source="the mixed test set")
     guarded = evaluate(detector, mixed, pool=True, source="the mixed test set")
     scores = {
-        "careless: copies counted": careless.table.scores[METRIC],
-        "deadpan: copies excluded": guarded.table.scores[METRIC],
+        "careless: copies counted": careless.table.scores[_METRIC],
+        "deadpan: copies excluded": guarded.table.scores[_METRIC],
     }
     high, low = (score.value or 0.0 for score in scores.values())
     guide.page.table(

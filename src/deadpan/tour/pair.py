@@ -19,7 +19,7 @@ from deadpan.tour.recorded import Recorded, read_recorded
 
 PAIR = "en-dialup-1998"
 """A short pair of SarcBench: first sarcastic, then sincere."""
-LABELS = (True, False)
+_LABELS = (True, False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def stop(guide: Guide) -> None:
         "The same words, twice. In one scene they are a rebuke, in the other thanks; only the scene decides. "
         "This is one of SarcBench's minimal pairs."
     )
-    examples = [_example(item, label) for item, label in zip(pair, LABELS, strict=True)]
+    examples = [_example(item, label) for item, label in zip(pair, _LABELS, strict=True)]
     for item, example in zip(pair, examples, strict=True):
         guide.page.conversation(example, label=example.label, note=item.options[item.answer])
     guide.step("asking the detectors")

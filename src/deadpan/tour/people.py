@@ -16,7 +16,7 @@ from deadpan.records import Judgment
 from deadpan.tour.guide import Guide
 
 ITEMS = 90
-COEFFICIENTS = {
+_COEFFICIENTS = {
     "raw": "raw agreement", "cohen": "Cohen's kappa", "fleiss": "Fleiss' kappa",
     "alpha": "Krippendorff's alpha", "ac1": "Gwet's AC1",
 }  # fmt: skip
@@ -82,7 +82,7 @@ def _agreement(guide: Guide, study: Any) -> None:
 
     found = study_agreement(study, resamples=RESAMPLES, seed=guide.seed)["sarcastic"]
     guide.page.table(
-        ("coefficient", "value"), [(COEFFICIENTS.get(name, name), value) for name, value in found.items()],
+        ("coefficient", "value"), [(_COEFFICIENTS.get(name, name), value) for name, value in found.items()],
         caption="Agreement of the five made-up raters",
     )  # fmt: skip
     refresh_cases(study)

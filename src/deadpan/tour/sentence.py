@@ -14,11 +14,11 @@ from deadpan.serve.catalogue import Batches, ServedModel
 from deadpan.tour.guide import Guide
 
 SENTENCE = "Oh great, another meeting that could have been an email."
-ABOUT = {
+_ABOUT = {
     True: "The student, a detector in the package, reads English with an encoder that was pulled separately.",
     False: "A detector comes with the package.",
 }
-LONGEST = 200
+_LONGEST = 200
 """Characters of a text that is repeated in a command."""
 
 
@@ -36,7 +36,7 @@ def stop(guide: Guide) -> None:
         raise ModelError(f"{meaning}: give deadpan tour a text in one of these")
     explanation = explain(detector.predict, example, model=name, bands=detector.bands)
     guide.page.text(
-        f"{ABOUT[name == STUDENT]} Leaving out one word at a time shows what its score depends on."
+        f"{_ABOUT[name == STUDENT]} Leaving out one word at a time shows what its score depends on."
     )
     guide.page.conversation(example, prediction.label, note=meaning)
     rows = tuple((piece.text, piece.push) for piece in explanation.words)
@@ -56,6 +56,6 @@ def stop(guide: Guide) -> None:
 
 def _quoted(text: str) -> str:
     """Return a text as a shell takes it for one word; a long one is left to the reader to fill in."""
-    if len(text) > LONGEST:
+    if len(text) > _LONGEST:
         return '"..."'
     return shlex.quote(text) if set(text) & set('"\\$`!') else f'"{text}"'

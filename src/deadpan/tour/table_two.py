@@ -10,14 +10,14 @@ from deadpan.page.table import Cell
 from deadpan.stats import Interval
 from deadpan.tour.guide import Guide
 
-PAPER = {"bow": 75.9, "bigrams": 76.5, "embedding": 76.0}
+_PAPER = {"bow": 75.9, "bigrams": 76.5, "embedding": 76.0}
 """Khodak et al. (2018), Table 2, politics, balanced: percent of pairs."""
-RECORDED = {"bow": (74.7, 73.7, 75.7), "bigrams": (76.2, 75.2, 77.2), "embedding": (65.3, 64.2, 66.4)}
+_RECORDED = {"bow": (74.7, 73.7, 75.7), "bigrams": (76.2, 75.2, 77.2), "embedding": (65.3, 64.2, 66.4)}
 """docs/results.md, 2026-11-17: 5-fold cross-validation over the 6,834 training pairs of pol."""
-PAIRS = 6_834
-NAMES = {"bow": "bag of words", "bigrams": "bag of bigrams", "embedding": "sentence embedding"}
-PEOPLE = 83.0
-FOLDS = 3
+_PAIRS = 6_834
+_NAMES = {"bow": "bag of words", "bigrams": "bag of bigrams", "embedding": "sentence embedding"}
+_PEOPLE = 83.0
+_FOLDS = 3
 
 
 def stop(guide: Guide) -> None:
@@ -30,15 +30,15 @@ def stop(guide: Guide) -> None:
     )
     live, absent = _live(guide)
     ours = {
-        system: Interval(value / 100, low / 100, high / 100, 0.95, PAIRS, "")
-        for system, (value, low, high) in RECORDED.items()
+        system: Interval(value / 100, low / 100, high / 100, 0.95, _PAIRS, "")
+        for system, (value, low, high) in _RECORDED.items()
     }
-    recorded: list[tuple[Cell, ...]] = [(NAMES[name], PAPER[name] / 100, ours[name]) for name in NAMES]
+    recorded: list[tuple[Cell, ...]] = [(_NAMES[name], _PAPER[name] / 100, ours[name]) for name in _NAMES]
     guide.page.table(
-        ("system", "paper", "ours"), [*recorded, ("people", PEOPLE / 100, None)],
+        ("system", "paper", "ours"), [*recorded, ("people", _PEOPLE / 100, None)],
         caption="SARC politics, balanced, share of pairs: the paper's and ours (recorded)",
     )  # fmt: skip
-    rows = [(name, live[system]) for system, name in NAMES.items() if system in live]
+    rows = [(name, live[system]) for system, name in _NAMES.items() if system in live]
     guide.page.table(
         ("system", "share of pairs"), [*rows, ("chance", 0.5)], caption="Starter pairs: computed now"
     )
@@ -57,7 +57,7 @@ def stop(guide: Guide) -> None:
     )
     guide.found(
         f"Counting pairs of words finds the sarcastic answer in {score(ours['bigrams'])} of SARC's pairs "
-        f"(paper: {PAPER['bigrams'] / 100:.3f}); where both answers share most of their words, in {share}.",
+        f"(paper: {_PAPER['bigrams'] / 100:.3f}); where both answers share most of their words, in {share}.",
         "deadpan reproduce sarc --data-dir corpora --quick",
     )
 
@@ -66,10 +66,10 @@ def _live(guide: Guide) -> tuple[dict[str, Interval], list[str]]:
     """Return the pair accuracy of each system that can run here, and what the others need."""
     examples = read_dataset("starter-en").examples
     found, absent = {}, []
-    for system, name in NAMES.items():
-        guide.step(f"{name}, {FOLDS} folds")
+    for system, name in _NAMES.items():
+        guide.step(f"{name}, {_FOLDS} folds")
         try:
-            table = compare_systems(examples, [system], k=FOLDS, metric="pair_accuracy")
+            table = compare_systems(examples, [system], k=_FOLDS, metric="pair_accuracy")
         except (MissingExtra, ModelError) as missing:
             absent.append(f"Left out, {name}: {missing}")
             continue
