@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from deadpan.page.table import Cell
 
 
+# Examples that classifiers are trained on; of larger corpora a random sample.
 _MAX_ROWS = 6_000
-"""Examples that classifiers are trained on; of larger corpora a random sample."""
+# Findings on a terminal; the page has all.
 _FINDINGS_SHOWN = 12
-"""Findings on a terminal; the page has all."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -84,9 +84,9 @@ class Atlas(Result):
         """Return the table, the findings and the place of the pages."""
         from deadpan.page.summary import Summary
 
-        said = self.report.findings[:_FINDINGS_SHOWN]
-        more = len(self.report.findings) - len(said)
-        notes = [f"- {finding}" for finding in said] + ([f"- and {more:,} more"] if more > 0 else [])
+        shown = self.report.findings[:_FINDINGS_SHOWN]
+        more = len(self.report.findings) - len(shown)
+        notes = [f"- {finding}" for finding in shown] + ([f"- and {more:,} more"] if more > 0 else [])
         notes += [f"{audit.name}: {audit.why}" for audit in self.audits if audit.why]
         notes += [f"{name} is not rescored: {why}" for name, why in self.skipped.items()]
         tables = [self.table()] + ([rescored_table(self.rescored)] if self.rescored else [])
@@ -226,16 +226,16 @@ def noise_sentence(noise: LabelNoise) -> str:
     flagged, found, alarms = (
         100 * (i.value or 0.0) for i in (noise.flagged, noise.found, noise.false_alarms)
     )
-    said = (
+    sentence = (
         f"Confident learning suspects {flagged:.1f} % of the labels. It finds {found:.0f} % of "
         f"the labels flipped on purpose and suspects {alarms:.0f} % of all others (AUC {noise.auc:.2f})"
     )
     if not noise.trusted:
-        return f"{said}: it cannot tell errors from hard examples here, so the list proves nothing."
+        return f"{sentence}: it cannot tell errors from hard examples here, so the list proves nothing."
     rate = (
         "" if noise.estimate is None else f" About {100 * noise.estimate:.1f} % of the labels may be wrong."
     )
-    return f"{said}.{rate}"
+    return f"{sentence}.{rate}"
 
 
 def audit_corpora(

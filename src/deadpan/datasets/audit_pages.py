@@ -100,10 +100,10 @@ def _index(atlas: Atlas, folder: Path, slugs: Mapping[str, str]) -> Page:
     return page
 
 
+# An AUC that a family of shallow features must reach to be called a strong shortcut.
 _STRONG = 0.65
-"""An AUC that a family of shallow features must reach to be called a strong shortcut."""
+# From this share of rows with the text of an earlier row on, a random split leaks.
 _MANY = 0.05
-"""From this share of rows with the text of an earlier row on, a random split leaks."""
 
 
 def _about(atlas: Atlas) -> OutputPage:

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
     from deadpan.page.summary import Summary
 
+# Columns of a flat table of Examples.
 _FLAT_COLUMNS = (
     "id", "text", "label", "speaker", "context", "group", "sequence", "split", "language", "categories",
     "source", "explanation", "rephrase", "label_kind", "meta",
 )  # fmt: skip
-"""Columns of a flat table of Examples."""
+# The split of a folder whose examples have none.
 _NO_SPLIT = "all"
-"""The split of a folder whose examples have none."""
 
 
 @dataclass(frozen=True, slots=True)

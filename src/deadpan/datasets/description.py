@@ -71,8 +71,8 @@ def list_datasets() -> DatasetList:
     return DatasetList({name: READERS.load(name).release for name in READERS})
 
 
+# Values listed per kind.
 _VALUES_LISTED = 5
-"""Values listed per kind."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -160,11 +160,11 @@ def _list(counts: Mapping[str, int]) -> str:
     return shown + (", ..." if len(counts) > _VALUES_LISTED else "")
 
 
+# Fields of `meta` with the topic or origin of a text.
 _TOPIC_FIELDS = ("subreddit", "topic", "show", "dialect", "domain")
-"""Fields of `meta` with the topic or origin of a text."""
 
+# Topics shown.
 _TOPICS_KEPT = 10
-"""Topics shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,8 +265,8 @@ def describe(examples: Iterable[Example], *, name: str = "", platform: str = "")
     return counts.description(name, platform)
 
 
+# Label, its kind, language, source, split, turns, explained, rephrased.
 _Facts = tuple[bool | None, str, str, str, str, int, bool, bool]
-"""Label, its kind, language, source, split, turns, explained, rephrased."""
 
 
 @dataclass(slots=True)

@@ -130,11 +130,11 @@ def _kind(token: str) -> str:
     return "word" if token[0].isalnum() else "symbol"
 
 
+# Least distance of an AUC from 0.5: below it, sarcastic and sincere texts differ in any corpus.
 _FAR = 0.1
-"""Least distance of an AUC from 0.5: below it, sarcastic and sincere texts differ in any corpus."""
 
+# Least distance in standard errors, so that small corpora show no spurious cues.
 _SURE = 3.0
-"""Least distance in standard errors, so that small corpora show no spurious cues."""
 
 _LINK = re.compile(r"https?://|www\.|<url>|\bhttpurl\b", re.IGNORECASE)
 _MENTION = re.compile(r"(?<!\w)@\w")

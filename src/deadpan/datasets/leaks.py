@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from deadpan.page.table import Table
 
 
+# Tokens and pairs shown per table.
 _TABLE_ROWS = 12
-"""Tokens and pairs shown per table."""
 
 _SPLIT_ORDER = ("train", "dev", "test", "")
+# Test share of the random split that is assumed for a corpus without splits.
 _TEST_SHARE = 0.2
-"""Test share of the random split that is assumed for a corpus without splits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,14 +197,14 @@ def _pair_table(title: str, pairs: Iterable[DuplicatePair]) -> list[Table]:
     return [Table(("rows", "similar", "text"), tuple(rows), title)] if rows else []
 
 
+# Share of leaked test rows that makes a score meaningless: systems in papers differ by less.
 _GRAVE = 0.05
-"""Share of leaked test rows that makes a score meaningless: systems in papers differ by less."""
 
+# Share of rows below which a finding is in the report but gets no sentence.
 _NOTABLE = 0.005
-"""Share of rows below which a finding is in the report but gets no sentence."""
 
+# Tokens and traits named in a sentence.
 _NAMED = 5
-"""Tokens and traits named in a sentence."""
 
 Graded = tuple[float, str]
 """Severity and sentence. Leaks across existing splits (above 1) come first."""

@@ -20,14 +20,14 @@ from deadpan.records import Example
 from deadpan.stats.interval import BoolArray, FloatArray, Interval, wilson
 from deadpan.stats.ranking import area_under_curve
 
+# Share of labels that are flipped to measure the procedure.
 _PLANTED = 0.05
-"""Share of labels that are flipped to measure the procedure."""
 
+# Cross-validations with other folds, for the variability of a score.
 _REPEATS = 3
-"""Cross-validations with other folds, for the variability of a score."""
 
+# Least AUC of finding planted errors at which findings are worth reading.
 _TRUSTED = 0.75
-"""Least AUC of finding planted errors at which findings are worth reading."""
 
 
 @dataclass(frozen=True, slots=True)

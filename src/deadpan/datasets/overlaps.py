@@ -13,8 +13,8 @@ from deadpan.datasets.label_cues import real_name
 from deadpan.duplicates import NEAR, SHORT_WORDS, distinct, identity, near_duplicates, word_count
 from deadpan.records import Example
 
+# Instances shown of each finding.
 _SHOWN = 5
-"""Instances shown of each finding."""
 
 _CLIP = 120
 

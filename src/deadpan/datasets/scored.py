@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 
 _BATCH = 4096
 _NOT_JUDGED = {"no_text_not_judged": "without a text", "nul_byte_not_judged": "with a NUL byte"}
+# Columns that are added; each is called predicted_label, ... where the table has one of that name.
 _ADDED = ("label", "score", "reason")
-"""Columns that are added; each is called predicted_label, ... where the table has one of that name."""
 
 Predict = Callable[[Sequence[Example]], list[Prediction]]
 Reason = Callable[[Example, Prediction], str]
@@ -82,8 +82,8 @@ class ScoredTable(Result):
         sheets = [r.partition(".")[2] for r in changes if r.startswith("sheet_not_read.")]
         if sheets:
             yield f"only the first sheet was read; not read: {', '.join(sheets)}"
-        told = {*_NOT_JUDGED, *(f"sheet_not_read.{name}" for name in sheets)}
-        rest = Counter({reason: n for reason, n in changes.items() if reason not in told})
+        named = {*_NOT_JUDGED, *(f"sheet_not_read.{name}" for name in sheets)}
+        rest = Counter({reason: n for reason, n in changes.items() if reason not in named})
         yield from replace(self.tally, changes=rest).notes()
 
     def as_dict(self) -> dict[str, object]:
@@ -306,8 +306,8 @@ def check_same_rows(files: Sequence[ScoredFile]) -> list[Example]:
     return first.examples
 
 
+# Errors on the terminal.
 _ERRORS_SHOWN = 5
-"""Errors on the terminal."""
 _ON_PAGE = 40
 _WIDEST = 200
 _TRUTHS = ("sincere", "sarcastic")
@@ -404,8 +404,8 @@ class ScoredReport(Result):
         for name, wrong in self.errors.items():
             page.heading(f"{name}: errors to read, the most confident first")
             for one in wrong[:_ON_PAGE]:
-                said = f"{label_word(one.prediction) or 'no answer'}, score {_score(one.prediction)}"
-                page.conversation(one.example, note=f"{one.example.id}; answered {said}")
+                answer = f"{label_word(one.prediction) or 'no answer'}, score {_score(one.prediction)}"
+                page.conversation(one.example, note=f"{one.example.id}; answered {answer}")
             columns = ("row", "id", "truth", "answer", "score", "text")
             rows = [dict(zip(columns, _row(each, _WIDEST * 100), strict=True)) for each in wrong]
             write_table(out / f"errors-{name}.csv", columns, rows)

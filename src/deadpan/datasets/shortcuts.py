@@ -124,8 +124,8 @@ _HASHTAG = re.compile(r"(?<!\w)#(\w+)")
 _EMOJI = re.compile("[\u2600-\u27bf\U0001f300-\U0001faff]")
 _EMOTICON = re.compile(r"[:;=8xX]['’-]?[)(DPpOo/\\|]+|[ㅋㅎㅠㅜ]{2,}|<3")
 _MARKS = "!?.,;:…'\"()-*~"
+# Metadata that says where a text comes from, never the label itself.
 _SOURCES = ("subreddit", "show", "dialect", "form", "domain", "article_link", "topic")
-"""Metadata that says where a text comes from, never the label itself."""
 
 
 def _length(example: Example) -> Features:

@@ -21,11 +21,11 @@ from deadpan.formats.tables import SUFFIXES, header_of, holds_examples, read_tab
 from deadpan.records import Example, LabelKind, Turn
 from deadpan.storage import read_records
 
+# Unknown labels that are counted by name; further ones are counted together.
 _NAMED_LABELS = 20
-"""Unknown labels that are counted by name; further ones are counted together."""
 
+# Columns that together tell a flat table of Examples, as `datasets convert` writes it.
 _EXAMPLE_COLUMNS = frozenset({"categories", "source", "label_kind", "meta"})
-"""Columns that together tell a flat table of Examples, as `datasets convert` writes it."""
 
 _NOT_TABLES = ("manifest.json", "croissant.json", "statistics.json")
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]+)*")
@@ -137,8 +137,8 @@ class TableReader(Reader):
                     continue
                 judged = True
                 text = self.clean_text(example.id, words)
-                said = Turn(example.response.speaker, text or "")
-                yield row, replace(example, response=said) if text is not None else None
+                response = Turn(example.response.speaker, text or "")
+                yield row, replace(example, response=response) if text is not None else None
         if others and not judged:
             raise DataError(self._nothing_selected(others))
 

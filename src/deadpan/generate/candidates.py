@@ -35,12 +35,12 @@ MIN_BAD = 0.2
 starter set qwen2.5-coder-1.5b gave 13 this much."""
 MIN_FRIENDLY = 0.5
 """Smallest probability that a response sounds friendly."""
+# Probability of a friendly response that fits at which no other candidate is written.
 _ENOUGH = 0.95
-"""Probability of a friendly response that fits at which no other candidate is written."""
+# One candidate in this many has no frame.
 _FRAMELESS = 4
-"""One candidate in this many has no frame."""
+# Letters of a word that two texts must share to share the word; words in a row that make a copy.
 _LATIN_START, _OTHER_START, _COPIED_WORDS = 5, 2, 4
-"""Letters of a word that two texts must share to share the word; words in a row that make a copy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +157,8 @@ class CandidateWriter:
     def _fits(self, text: str, scene: tuple[Turn, ...]) -> bool:
         """Return whether a response shares a content word with the scene."""
         common = set(self.language.facts.common_words)
-        said = [word_starts(turn.text, common) for turn in scene]
-        return bool(word_starts(text, common) & set().union(*said))
+        starts = [word_starts(turn.text, common) for turn in scene]
+        return bool(word_starts(text, common) & set().union(*starts))
 
     async def _explanation(
         self, draft: Draft, scene: tuple[Turn, ...], response: Turn, made: Outcome[Draft]

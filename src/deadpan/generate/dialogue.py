@@ -199,8 +199,8 @@ def _joined(turns: Sequence[Turn]) -> tuple[Turn, ...]:
     return tuple(joined)
 
 
+# Sentences of a line at most; turns of a dialogue.
 _SENTENCES, _TURNS = 2, (3, 6)
-"""Sentences of a line at most; turns of a dialogue."""
 _ENDS = "[.!?~]"
 _GAP = "..."
 

@@ -221,8 +221,8 @@ def _result(plan: GenerationPlan, spent: float, client: Client | None = None) ->
     )
 
 
+# Source dialogues whose prompts are measured.
 _MEASURED = 20
-"""Source dialogues whose prompts are measured."""
 _TOKENS_PER_ROLE = 4
 _UNLIMITED_TOKENS = 4_096
 

@@ -76,8 +76,8 @@ DIALOGUE_QUESTIONS: Mapping[str, Mapping[str, Any]] = {
     "explanation": {"temperature": 0.3, "top_p": 0.9, "max_tokens": 90},
 }
 """Questions of the dialogue step where it asks for several candidates, and their sampling."""
+# Sampling of the back-check, whatever the plan says.
 _RATING: Mapping[str, Any] = {"temperature": 0.0, "top_p": None, "max_tokens": 8}
-"""Sampling of the back-check, whatever the plan says."""
 
 STEP_NAMES = tuple(GENERATION_STEPS)
 ASKING_STEPS = tuple(name for name, step in GENERATION_STEPS.items() if step.prompt)
@@ -93,8 +93,8 @@ def step_before(name: str) -> str:
 
 EXAMPLE_SOURCES = "examples"
 _TRIES = 3
+# Responses that a small model writes per dialogue; a large one writes one, as published.
 _CANDIDATES = 4
-"""Responses that a small model writes per dialogue; a large one writes one, as published."""
 _MAX_CANDIDATES = 20
 _STRUCTURED = ("auto", "off", "json")
 _SCENES = ("new", "source")
@@ -303,8 +303,8 @@ def open_plan(plan: GenerationPlan | Path | str, out: Path | str | None = None) 
 
 Size = Literal["small", "large"]
 
+# Billions of parameters up to which a model counts as small.
 _SMALL = 14.0
-"""Billions of parameters up to which a model counts as small."""
 _PARAMETERS = re.compile(r"(?<![\w.])(?:\d+x)?(\d+(?:\.\d+)?)([bm])(?![a-z])", re.IGNORECASE)
 
 

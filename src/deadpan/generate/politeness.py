@@ -19,10 +19,10 @@ Judge = Callable[[str], Level]
 
 _POLITE, _PLAIN = "polite", "plain"
 _POLITE_ENDINGS = ("요", "죠", "니다", "습니까", "ᆸ니까", "시오", "소서")
+# Endings of notes ("맛있음"), which are neither.
 _NOMINAL = ("음", "ᆷ", "ㅁ", "기")
-"""Endings of notes ("맛있음"), which are neither."""
+# Connectives that end a sentence as plain talk does; others ("없어서...") only break it off.
 _TRAILING_PLAIN = ("니", "냐", "네", "지", "나", "자", "어", "아", "다", "거든", "래")
-"""Connectives that end a sentence as plain talk does; others ("없어서...") only break it off."""
 _POLITE_WORDS = frozenset({"네", "예", "넵", "네네", "아니요", "아뇨", "여보세요"})
 _PLAIN_WORDS = frozenset({"응", "어", "엉", "웅", "그래", "아니", "야", "ㅇㅇ", "오냐"})
 _AFTER = ("SF", "SP", "SS", "SE", "SO", "SW", "Z_CODA", "W_EMOJI", "SSO", "SSC")

@@ -21,8 +21,8 @@ from deadpan.text import fold
 _T = TypeVar("_T")
 _R = TypeVar("_R")
 
+# Items started per worker: the others may run this far ahead of one slow answer.
 _AHEAD = 4
-"""Items started per worker: the others may run this far ahead of one slow answer."""
 
 
 class _Stopped(Exception):
@@ -99,8 +99,8 @@ def read_finding(language: Language, answer: str) -> str:
     raise Unreadable("no_finding", first[:80])
 
 
+# Smallest share of the sarcastic response's words; below it, words alone tell the two apart.
 _MIN_SHARED = 0.25
-"""Smallest share of the sarcastic response's words; below it, words alone tell the two apart."""
 _QUOTES = '"“”‘’「」『』*_` '
 
 

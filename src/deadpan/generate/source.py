@@ -66,8 +66,8 @@ def _usable_turns(raw: RawSource) -> tuple[tuple[Turn, ...], str]:
     return ((), raw.wrong) if raw.wrong else two_people(raw.turns)
 
 
+# A longer turn is a pasted article rather than talk.
 _TURN_CHARACTERS = 600
-"""A longer turn is a pasted article rather than talk."""
 
 
 def two_people(turns: tuple[Turn, ...]) -> tuple[tuple[Turn, ...], str]:
@@ -106,8 +106,8 @@ def cut_window(turns: tuple[Turn, ...], most: int, *, seed: int, id: str) -> tup
 _FORM_BY_SUFFIX = {".json": "", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "csv"}
 _HINT = 'see docs/generate.md for the forms, or set source.form = "auto"'
 _SPOKEN = re.compile(r"\s*([^:：\n]{1,40}?)\s*[:：]\s*(.*)", re.DOTALL)
+# The columns of KoCoSa's files that a source needs.
 _KOCOSA_COLUMNS = ("Context", "Response")
-"""The columns of KoCoSa's files that a source needs."""
 
 
 @dataclass(frozen=True, slots=True)

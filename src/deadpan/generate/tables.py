@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from deadpan.figures import Figure
 
 
+# Topics below this share are one bar, as in the published figure.
 _MISC, _MISC_BELOW = "Misc.", 0.05
-"""Topics below this share are one bar, as in the published figure."""
+# KoCoSa's Table 4.
 _PUBLISHED = {
     "dialogues": "12,824",
     "sarcastic": "7,608 (59.3 %)",
@@ -36,7 +37,7 @@ _PUBLISHED = {
     "tokens per utterance": "9.3",
     "tokens per explanation": "18.9",
 }
-"""KoCoSa's Table 4."""
+# Drops of the dialogue step that KoCoSa calls format misalignment.
 _FORM_ERRORS = frozenset(
     {
         "no_dialogue", "two_dialogues", "missing_explanation", "missing_response", "missing_speaker",
@@ -44,7 +45,6 @@ _FORM_ERRORS = frozenset(
         "not_one_line", "empty_answer", "hollow_text", "answers_itself",
     }
 )  # fmt: skip
-"""Drops of the dialogue step that KoCoSa calls format misalignment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class DialogueTables(Result):
 
     def _abnormal(self) -> Table:
         published = {AWKWARD: "788 (97.04 %)", MISFORMATTED: "24 (2.96 %)"}
-        rows = tuple((kind, self._count(self.abnormal, kind), told) for kind, told in published.items())
+        rows = tuple((kind, self._count(self.abnormal, kind), paper) for kind, paper in published.items())
         before = ("dropped for its form before people", str(self.form_errors), "not published")
         return Table(("Table 5: abnormal", "this run", "KoCoSa, published"), (*rows, before))
 
@@ -119,7 +119,9 @@ class DialogueTables(Result):
 
     def _changes(self) -> Table:
         published = {CASUAL: "80 %", CRITICISM: "20 %"}
-        rows = tuple((kind, self._count(self.label_changes, kind), told) for kind, told in published.items())
+        rows = tuple(
+            (kind, self._count(self.label_changes, kind), paper) for kind, paper in published.items()
+        )
         return Table(("Table 7: judged not sarcastic", "this run", "KoCoSa, 50 of them"), rows)
 
     def _topics(self) -> Table:
