@@ -141,5 +141,6 @@ def test_bad_input_is_one_line(tmp_path):
 def test_a_score_that_falls_when_copies_are_out_is_in_the_finding():
     high, low = Interval(0.96, 0.94, 0.98, 0.95, 90), Interval(0.32, 0.21, 0.43, 0.95, 90)
     fallen = SimpleNamespace(before={"bow": {"f1": high}}, after={"bow": {"f1": low}})
-    assert cleaning._fall(fallen) == " For bow, F1 falls from 0.96 [0.94, 0.98] to 0.32 [0.21, 0.43]."
+    text = " For bow, F1 falls from 0.960 [0.940, 0.980] to 0.320 [0.210, 0.430]."
+    assert cleaning._fall(fallen) == text
     assert cleaning._fall(SimpleNamespace(before={"bow": {"f1": high}}, after={"bow": {"f1": high}})) == ""
