@@ -34,7 +34,7 @@ from deadpan.draws import sample
 from deadpan.records import Example, Prediction
 from deadpan.splits import folds
 from deadpan.stats.ranking import area_under_curve
-from deadpan.stats.sequences import pair_columns, why_not_pairs
+from deadpan.stats.scores import pair_columns, why_not_pairs
 from deadpan.storage import read_records, write_records, write_text
 from everyday import PAIRS, SOURCE, everyday_lines, everyday_pairs, lines_alone, plain_lines
 

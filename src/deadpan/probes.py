@@ -12,8 +12,7 @@ import numpy as np
 
 from deadpan.duplicates import distinct
 from deadpan.records import Example
-from deadpan.stats.clusters import cluster_codes
-from deadpan.stats.interval import BoolArray, FloatArray, IntArray
+from deadpan.stats.interval import BoolArray, FloatArray, IntArray, cluster_codes
 
 FOLDS = 5
 TOPICS = 20

@@ -17,7 +17,7 @@ from deadpan.arguments import check_examples, check_flag, check_seed, check_whol
 from deadpan.draws import draw
 from deadpan.errors import ConfigError, DataError
 from deadpan.records import Example, Split
-from deadpan.stats.clusters import cluster_codes
+from deadpan.stats.interval import cluster_codes
 
 TRAIN_TEST: Mapping[Split, float] = MappingProxyType({"train": 0.8, "test": 0.2})
 TRAIN_DEV_TEST: Mapping[Split, float] = MappingProxyType({"train": 0.8, "dev": 0.1, "test": 0.1})

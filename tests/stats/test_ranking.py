@@ -61,10 +61,10 @@ def test_the_seed_is_0_unless_another_is_given(monkeypatch):
     labels, scores = np.arange(20) % 2 == 0, np.random.default_rng(1).random(20)
     found = [auc_interval(labels, scores, np.arange(20), **seed) for seed in ({}, {"seed": 0}, {"seed": 1})]
     assert found[0] == found[1] != found[2]
-    monkeypatch.setattr("deadpan.stats.ranking.ROWS_AT_MOST", 20 * 300)  # 300 resamples, whatever is asked
+    monkeypatch.setattr("deadpan.stats.ranking._MOST_ROWS", 20 * 300)  # 300 resamples, whatever is asked
     fewer = auc_interval(labels, scores, np.arange(20))
     assert fewer == auc_interval(labels, scores, np.arange(20), resamples=300) != found[0]
-    monkeypatch.setattr("deadpan.stats.ranking.ROWS_AT_MOST", 20)
+    monkeypatch.setattr("deadpan.stats.ranking._MOST_ROWS", 20)
     assert auc_interval(labels, scores, np.arange(20)) == auc_interval(
         labels, scores, np.arange(20), resamples=200
     )

@@ -10,7 +10,7 @@ from sklearn import metrics
 
 from deadpan import stats
 from deadpan.errors import DataError
-from deadpan.stats.scores import remark
+from deadpan.stats.scores import undefined_reason
 
 pairs_of_labels = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=2, max_size=60)
 
@@ -92,5 +92,5 @@ def test_confusion_refuses_unequal_lengths() -> None:
     ],
 )
 def test_a_remark_is_made_only_of_a_score_that_is_0_by_convention(score, table, word):
-    said = remark(score, np.array(table, dtype=float))
+    said = undefined_reason(score, np.array(table, dtype=float))
     assert (said == "") if not word else said.startswith(word)

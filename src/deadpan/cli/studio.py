@@ -284,7 +284,7 @@ def show_status(study: Any, agreement: bool, log: bool, seed: int, as_json: bool
     if (agreement or log) and study is None:
         raise ConfigError("name a study: deadpan studio status NAME")
     if agreement:
-        from deadpan.stats.bootstrap import RESAMPLES
+        from deadpan.stats.interval import RESAMPLES
         from deadpan.studio.records.labels import study_results
 
         show(study_results(study, resamples=RESAMPLES, seed=seed), as_json)

@@ -23,8 +23,8 @@ from deadpan.records import Example
 from deadpan.registry import unknown
 from deadpan.results import Result
 from deadpan.splits import split
-from deadpan.stats.direction import metric_words
 from deadpan.stats.interval import Interval
+from deadpan.stats.scores import metric_words
 from deadpan.storage import OutputPage, atomic, prepare_output, write_json, write_manifest, write_records
 
 if TYPE_CHECKING:

@@ -29,8 +29,8 @@ from deadpan.progress import Progress, silent
 from deadpan.records import Example, Prediction
 from deadpan.results import Result
 from deadpan.stats import SystemScores, score_systems
-from deadpan.stats.curves import ScoreCurves, score_curves
-from deadpan.stats.direction import MAIN_SCORES, merit
+from deadpan.stats.ranking import ScoreCurves, score_curves
+from deadpan.stats.scores import MAIN_SCORES, rank_value
 from deadpan.storage import OutputPage, prepare_output, write_json, write_manifest
 from deadpan.text import plural
 
@@ -378,7 +378,7 @@ class ScoredReport(Result):
         first, *others = tables.values()
         shown = [name for name in first.scores if all(name in other.scores for other in others)]
         main = pairs[0].metric if pairs else next((name for name in MAIN_SCORES if name in shown), shown[0])
-        ranked = sorted(tables, key=lambda name: -merit(main, tables[name].scores[main].value))
+        ranked = sorted(tables, key=lambda name: -rank_value(main, tables[name].scores[main].value))
         n = max(table.n for table in tables.values())
         scores = {name: tables[name].scores[main] for name in ranked}
         finding = rank_finding(f"{n:,} labelled rows", main, scores, pairs, self.systems.constant.get(main))

@@ -21,9 +21,8 @@ from deadpan.probes import (
     word_matrix,
 )
 from deadpan.records import Example
-from deadpan.stats.explained import explained_share
 from deadpan.stats.interval import BoolArray, FloatArray, IntArray, Interval
-from deadpan.stats.ranking import auc_interval
+from deadpan.stats.ranking import auc_interval, explained_share
 
 _CONTEXT, _TOPIC, _TOGETHER, _WORDS = "words of the context", "topic", "all shortcuts", "words of the text"
 _RESAMPLES = 200

@@ -16,8 +16,7 @@ from deadpan.logs.reading import read_logs
 from deadpan.page.numbers import score
 from deadpan.registry import unknown
 from deadpan.results import Result
-from deadpan.stats.clusters import cluster_codes
-from deadpan.stats.interval import LEVEL, Interval
+from deadpan.stats.interval import LEVEL, Interval, cluster_codes
 from deadpan.stats.paired import Comparisons, PairedDifference, mean_over_clusters, paired_difference
 from deadpan.storage import OutputPage
 

@@ -35,7 +35,7 @@ def rank_headline(
 
     A winner is named only if it is significantly better than every other system and than a constant answer.
     """
-    from deadpan.stats.direction import beats
+    from deadpan.stats.scores import beats
 
     first = next(iter(scores))
     useful = {name: beats(metric, value, constant) for name, value in scores.items()}
@@ -58,7 +58,7 @@ def rank_finding(
     constant: float | None,
 ) -> str:
     """Return the headline with the score of the first system."""
-    from deadpan.stats.direction import metric_words
+    from deadpan.stats.scores import metric_words
 
     first = next(iter(scores))
     who = "" if len(scores) == 1 else f"{first} has "

@@ -18,15 +18,17 @@ from deadpan.arguments import check_seed, check_text
 from deadpan.errors import ConfigError
 from deadpan.ratings.ratings import MISSING, Ratable, Ratings, as_ratings, count_answers
 from deadpan.results import Result
-from deadpan.stats.bootstrap import RESAMPLES, check_resamples, totals_interval
 from deadpan.stats.interval import (
     LEVEL,
+    RESAMPLES,
     SAME_EVERYWHERE,
     FloatArray,
     IntArray,
     Interval,
     check_level,
+    check_resamples,
     interval_name,
+    totals_interval,
     undefined,
 )
 from deadpan.stats.scores import share

@@ -17,8 +17,7 @@ from deadpan.errors import DataError
 from deadpan.formats.labels import EVERYDAY, read_label
 from deadpan.records import Example, Label
 from deadpan.results import Result
-from deadpan.stats.bootstrap import clustered_mean
-from deadpan.stats.interval import Interval, wilson
+from deadpan.stats.interval import Interval, clustered_mean, wilson
 from deadpan.storage import read_records
 
 if TYPE_CHECKING:

@@ -22,8 +22,7 @@ from deadpan.records import Example, Prediction
 from deadpan.reproduce.published import Measured, PublishedCell, cell_id
 from deadpan.splits import Fold
 from deadpan.stats import Interval, score_predictions
-from deadpan.stats.bootstrap import kinds_of_clusters, totals_interval
-from deadpan.stats.interval import FloatArray
+from deadpan.stats.interval import FloatArray, totals_interval, unique_clusters
 from deadpan.stats.outcomes import SCORES, match
 from deadpan.stats.scores import confusion_columns
 from deadpan.storage import digest
@@ -304,7 +303,7 @@ def mean_scores(seeds: Sequence[SeedAnswers]) -> dict[str, Interval]:
     seeds: it is the uncertainty of the mean on another test set, with these trained models.
     """
     columns = np.concatenate([each.columns() for each in seeds], axis=1)
-    kinds, multiplicity = kinds_of_clusters(columns, np.array(seeds[0].clusters, dtype=np.int64))
+    kinds, multiplicity = unique_clusters(columns, np.array(seeds[0].clusters, dtype=np.int64))
     found = {}
     for name, score in SCORES.items():
         if score.block != "confusion":

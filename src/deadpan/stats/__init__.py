@@ -1,6 +1,5 @@
 """Scores, confidence intervals and paired tests, on arrays or on Examples and Predictions."""
 
-from deadpan.stats.bootstrap import RESAMPLES, bootstrap_interval
 from deadpan.stats.calibration import (
     Bin,
     Calibration,
@@ -9,8 +8,7 @@ from deadpan.stats.calibration import (
     expected_calibration_error,
     reliability,
 )
-from deadpan.stats.clusters import cluster_codes
-from deadpan.stats.interval import LEVEL, Interval, wilson
+from deadpan.stats.interval import LEVEL, RESAMPLES, Interval, bootstrap_interval, cluster_codes, wilson
 from deadpan.stats.outcomes import SCORES
 from deadpan.stats.paired import Comparisons, PairedDifference, holm, paired_difference
 from deadpan.stats.scores import (
@@ -19,13 +17,19 @@ from deadpan.stats.scores import (
     confusion,
     f1,
     macro_f1,
+    pair_accuracy,
     precision,
     recall,
+    sequence_scores,
     weighted_f1,
 )
-from deadpan.stats.sequences import pair_accuracy, sequence_scores
-from deadpan.stats.systems import SystemScores, compare_predictions, score_systems
-from deadpan.stats.table import ScoreTable, score_predictions
+from deadpan.stats.table import (
+    ScoreTable,
+    SystemScores,
+    compare_predictions,
+    score_predictions,
+    score_systems,
+)
 
 __all__ = [
     "LEVEL",

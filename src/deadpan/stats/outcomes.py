@@ -17,9 +17,8 @@ from deadpan.errors import ConfigError, DataError
 from deadpan.records import Example, Prediction
 from deadpan.registry import unknown
 from deadpan.stats import scores
-from deadpan.stats.clusters import cluster_codes
-from deadpan.stats.interval import FloatArray, IntArray
-from deadpan.stats.sequences import pair_columns, sequence_columns, why_not_pairs
+from deadpan.stats.interval import FloatArray, IntArray, cluster_codes
+from deadpan.stats.scores import pair_columns, sequence_columns, why_not_pairs
 from deadpan.text import plural
 
 Block = Literal["confusion", "pairs", "sequences", "brier"]

@@ -19,8 +19,6 @@ import numpy as np
 from deadpan.arguments import check_list
 from deadpan.errors import ConfigError, DataError
 from deadpan.results import Result
-from deadpan.stats.clusters import cluster_sums
-from deadpan.stats.direction import is_loss, with_direction
 from deadpan.stats.interval import (
     LEVEL,
     ONE_CLUSTER,
@@ -29,10 +27,12 @@ from deadpan.stats.interval import (
     IntArray,
     Interval,
     check_level,
+    cluster_sums,
     interval_name,
     undefined,
     unvaried_interval,
 )
+from deadpan.stats.scores import is_loss, with_direction
 
 if TYPE_CHECKING:
     from deadpan.page.summary import Summary

@@ -16,8 +16,16 @@ import numpy as np
 from deadpan.arguments import check_list, check_seed
 from deadpan.errors import DataError
 from deadpan.results import Result
-from deadpan.stats.bootstrap import RESAMPLES, bootstrap_interval, check_resamples, clustered_mean
-from deadpan.stats.interval import LEVEL, FloatArray, IntArray, Interval
+from deadpan.stats.interval import (
+    LEVEL,
+    RESAMPLES,
+    FloatArray,
+    IntArray,
+    Interval,
+    bootstrap_interval,
+    check_resamples,
+    clustered_mean,
+)
 
 if TYPE_CHECKING:
     from deadpan.page.summary import Summary

@@ -77,7 +77,7 @@ def _turned(items: Sequence[StudyItem], rater: str, wrong: int, seed: int) -> se
 
 
 def _agreement(guide: Guide, study: Any) -> None:
-    from deadpan.stats.bootstrap import RESAMPLES
+    from deadpan.stats.interval import RESAMPLES
     from deadpan.studio.records.labels import refresh_cases, study_agreement
 
     found = study_agreement(study, resamples=RESAMPLES, seed=guide.seed)["sarcastic"]

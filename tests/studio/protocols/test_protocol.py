@@ -19,7 +19,7 @@ from deadpan.formats.study import (
 from deadpan.ratings import agreement, ratings_from_judgments
 from deadpan.ratings.coefficients import ALL_SAME
 from deadpan.records import Judgment, Turn
-from deadpan.stats.bootstrap import RESAMPLES
+from deadpan.stats.interval import RESAMPLES
 from deadpan.studio.protocols import PROTOCOLS
 from deadpan.studio.protocols.reader_judgment import confusion_section, score_section
 from deadpan.studio.records.export import export_study

@@ -20,9 +20,7 @@ from deadpan.bench.runs.folder import AnswerRow, BenchRun
 from deadpan.errors import DataError
 from deadpan.registry import unknown
 from deadpan.stats import Interval, wilson
-from deadpan.stats.bootstrap import kinds_of_clusters, totals_interval
-from deadpan.stats.clusters import cluster_codes
-from deadpan.stats.interval import FloatArray, undefined
+from deadpan.stats.interval import FloatArray, cluster_codes, totals_interval, undefined, unique_clusters
 from deadpan.validation import encode
 
 
@@ -240,7 +238,7 @@ def mean_interval(values: Sequence[float], groups: Sequence[str], seed: int = 0)
         exact = wilson(int(values[0]) * families, families)
         return Interval(exact.value, exact.low, exact.high, exact.level, len(values))
     columns: FloatArray = np.column_stack([np.asarray(values, dtype=np.float64), np.ones(len(values))])
-    kinds, multiplicity = kinds_of_clusters(columns, cluster_codes(groups))
+    kinds, multiplicity = unique_clusters(columns, cluster_codes(groups))
     return totals_interval(
         kinds, multiplicity, lambda sums: sums[..., 0] / sums[..., 1], len(values), seed=seed,
         limits=(0.0, 1.0),

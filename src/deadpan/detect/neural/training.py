@@ -19,7 +19,7 @@ from deadpan.errors import ConfigError, ModelError
 from deadpan.progress import Progress
 from deadpan.stats import balanced_accuracy, confusion, f1, macro_f1
 from deadpan.stats.ranking import area_under_curve
-from deadpan.stats.sequences import pair_columns, why_not_pairs
+from deadpan.stats.scores import pair_columns, why_not_pairs
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -20,8 +20,7 @@ from deadpan.page.summary import Summary
 from deadpan.progress import Progress, silent
 from deadpan.records import Example
 from deadpan.results import Result
-from deadpan.stats.bootstrap import kinds_of_clusters, totals_interval
-from deadpan.stats.interval import Interval
+from deadpan.stats.interval import Interval, totals_interval, unique_clusters
 from deadpan.storage import OutputPage
 
 NONE = "(none)"
@@ -70,7 +69,7 @@ class Kinds(Result):
     def interval(self) -> Interval:
         """Return macro F1 with its interval, by resampling examples."""
         columns = np.hstack([self.truth & self.answers, self.truth, self.answers]).astype(np.float64)
-        sums_of, often = kinds_of_clusters(columns, np.arange(len(columns)))
+        sums_of, often = unique_clusters(columns, np.arange(len(columns)))
         width = len(self.names)
 
         def macro(sums: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -32,9 +32,9 @@ from deadpan.stats import (
     compare_predictions,
     score_predictions,
 )
-from deadpan.stats.constant import CONSTANT, NOTE, constant_scores
-from deadpan.stats.direction import beats, is_loss, merit, with_direction
 from deadpan.stats.outcomes import check_fits
+from deadpan.stats.scores import beats, is_loss, rank_value, with_direction
+from deadpan.stats.table import CONSTANT, NOTE, constant_scores
 from deadpan.storage import OutputPage
 
 BLENDED = "all, blended"
@@ -310,7 +310,7 @@ def _table(
 ) -> ComparisonTable:
     answers = {name: trial.predictions for name, trial in trials.items()}
     pairs = compare_predictions(design.tested, answers, metric=metric) if len(trials) > 1 else []
-    order = sorted(trials, key=lambda name: -merit(metric, tables[name][0].score(metric).value))
+    order = sorted(trials, key=lambda name: -rank_value(metric, tables[name][0].score(metric).value))
     usable = [
         name for name in shown if name == metric or all(name in tables[system][0].scores for system in trials)
     ]

@@ -21,7 +21,7 @@ from deadpan.progress import Progress, silent
 from deadpan.records import Example, Prediction
 from deadpan.results import Result
 from deadpan.splits import Fold, folds
-from deadpan.stats.clusters import cluster_codes
+from deadpan.stats.interval import cluster_codes
 from deadpan.storage import OutputPage, prepare_output, write_json, write_manifest
 
 FOLDS = 5

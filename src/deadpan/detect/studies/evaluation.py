@@ -30,9 +30,8 @@ from deadpan.records import Example, Prediction
 from deadpan.results import Result
 from deadpan.splits import split
 from deadpan.stats import ScoreTable, score_predictions
-from deadpan.stats.constant import NOTE, constant_scores
-from deadpan.stats.direction import MAIN_SCORES, beats, metric_words
-from deadpan.stats.sequences import rows_by_sequence
+from deadpan.stats.scores import MAIN_SCORES, beats, metric_words, rows_by_sequence
+from deadpan.stats.table import NOTE, constant_scores
 from deadpan.storage import OutputPage
 
 HELD_OUT = 0.2

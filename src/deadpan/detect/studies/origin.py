@@ -38,9 +38,8 @@ from deadpan.progress import Progress, silent
 from deadpan.records import Example, Predictor
 from deadpan.results import Result
 from deadpan.stats import wilson
-from deadpan.stats.explained import Explained, explained_share
 from deadpan.stats.interval import BoolArray, FloatArray, IntArray, Interval
-from deadpan.stats.ranking import auc_interval
+from deadpan.stats.ranking import Explained, auc_interval, explained_share
 from deadpan.storage import OutputPage
 
 UNKNOWN = ("", "und")

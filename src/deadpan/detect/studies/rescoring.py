@@ -25,8 +25,8 @@ from deadpan.records import Example, Prediction
 from deadpan.results import Result
 from deadpan.splits import Fold
 from deadpan.stats import Interval, score_predictions
-from deadpan.stats.explained import explained_share
 from deadpan.stats.interval import undefined
+from deadpan.stats.ranking import explained_share
 from deadpan.validation import decode, encode
 
 if TYPE_CHECKING:

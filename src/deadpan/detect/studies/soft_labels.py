@@ -27,8 +27,7 @@ from deadpan.ratings.votes import WHERE, Perception, heard, intended, perceive
 from deadpan.records import Example, LabelKind, Turn
 from deadpan.results import Result
 from deadpan.splits import Fold, folds
-from deadpan.stats.clusters import cluster_codes
-from deadpan.stats.interval import Interval
+from deadpan.stats.interval import Interval, cluster_codes
 from deadpan.stats.paired import paired_difference
 from deadpan.stats.ranking import auc_interval
 from deadpan.stats.soft import SoftScores, cross_entropy, soft_scores

@@ -16,7 +16,7 @@ from deadpan.detect.system import System, labelled, predictions, sigmoid
 from deadpan.draws import draw
 from deadpan.errors import ConfigError, DataError
 from deadpan.records import Example, Prediction
-from deadpan.stats.clusters import cluster_codes
+from deadpan.stats.interval import cluster_codes
 from deadpan.stats.ranking import area_under_curve
 from deadpan.storage import atomic, read_json, write_json
 

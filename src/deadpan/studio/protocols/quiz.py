@@ -13,8 +13,7 @@ from deadpan.formats.study import QuizItem, QuizSettings
 from deadpan.page import Cell, Table
 from deadpan.records import Item, Turn
 from deadpan.stats import LEVEL, Interval, wilson
-from deadpan.stats.bootstrap import RESAMPLES, totals_interval
-from deadpan.stats.interval import FloatArray, undefined
+from deadpan.stats.interval import RESAMPLES, FloatArray, totals_interval, undefined
 from deadpan.stats.scores import share
 from deadpan.studio.protocols.protocol import (
     Answers,

@@ -15,8 +15,7 @@ from deadpan.page import Cell, Table
 from deadpan.ratings import Ratings, cohen_kappa, ratings_from_judgments
 from deadpan.records import Example
 from deadpan.stats import LEVEL, Interval, wilson
-from deadpan.stats.bootstrap import RESAMPLES, totals_interval
-from deadpan.stats.interval import FloatArray
+from deadpan.stats.interval import RESAMPLES, FloatArray, totals_interval
 from deadpan.stats.scores import share
 from deadpan.studio.protocols.protocol import (
     SARCASTIC,

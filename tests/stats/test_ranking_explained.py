@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deadpan.errors import DataError
-from deadpan.stats.explained import explained_share
+from deadpan.stats.ranking import explained_share
 
 
 def planted(weight: float, n: int = 3000, seed: int = 0):

@@ -6,17 +6,18 @@ import numpy as np
 import pytest
 
 from deadpan.errors import ConfigError
-from deadpan.stats import bootstrap, bootstrap_interval, confusion, f1, wilson
-from deadpan.stats.bootstrap import (
+from deadpan.stats import bootstrap_interval, confusion, f1, wilson
+from deadpan.stats.interval import (
+    FloatArray,
+    IntArray,
     check_resamples,
     clustered_mean,
     counted_clusters,
-    kinds_of_clusters,
     resample_rows,
     resample_totals,
     totals_interval,
+    unique_clusters,
 )
-from deadpan.stats.interval import FloatArray, IntArray
 from deadpan.stats.scores import confusion_columns
 
 
@@ -34,7 +35,7 @@ def _labels(rows: int, seed: int = 0) -> tuple[list[bool], list[bool]]:
 def test_quick_and_general_bootstrap_have_the_same_spread(cluster_size: int) -> None:
     truth, answers = _labels(280)
     clusters = np.arange(280) // cluster_size
-    kinds, multiplicity = kinds_of_clusters(confusion_columns(truth, answers), clusters)
+    kinds, multiplicity = unique_clusters(confusion_columns(truth, answers), clusters)
     quick = resample_totals(kinds, multiplicity, _f1_of, resamples=4000, seed=1)
 
     def of_rows(rows: IntArray) -> float:
@@ -49,7 +50,7 @@ def test_drawing_kinds_or_clusters_gives_the_standard_error_of_a_mean() -> None:
     values = np.random.default_rng(0).normal(size=400)
     columns = np.stack([values, np.ones(400)], axis=1)
     for rounded in (columns, columns.round(1)):
-        kinds, multiplicity = kinds_of_clusters(rounded, np.arange(400))
+        kinds, multiplicity = unique_clusters(rounded, np.arange(400))
         means = resample_totals(kinds, multiplicity, lambda sums: sums[:, 0] / sums[:, 1], resamples=4000)
         assert means.std() == pytest.approx(rounded[:, 0].std() / 20, rel=0.06)
         assert len(means) == 4000
@@ -76,9 +77,9 @@ def test_the_seed_decides_and_the_order_of_rows_does_not() -> None:
     truth, answers = _labels(120)
     columns, clusters = confusion_columns(truth, answers), np.arange(120) // 4
     shuffled = np.random.default_rng(9).permutation(120)
-    first = resample_totals(*kinds_of_clusters(columns, clusters), _f1_of, 50, seed=3)
-    again = resample_totals(*kinds_of_clusters(columns[shuffled], clusters[shuffled]), _f1_of, 50, seed=3)
-    other = resample_totals(*kinds_of_clusters(columns, clusters), _f1_of, 50, seed=4)
+    first = resample_totals(*unique_clusters(columns, clusters), _f1_of, 50, seed=3)
+    again = resample_totals(*unique_clusters(columns[shuffled], clusters[shuffled]), _f1_of, 50, seed=3)
+    other = resample_totals(*unique_clusters(columns, clusters), _f1_of, 50, seed=4)
     np.testing.assert_array_equal(first, again)
     assert not np.array_equal(first, other)
 
@@ -116,12 +117,12 @@ def _mean(sums: FloatArray) -> FloatArray:
 def _columns(rows: int) -> tuple[FloatArray, IntArray]:
     """Kinds of clusters of as many different numbers, and how many clusters have each."""
     columns = np.stack([np.arange(rows, dtype=float), np.ones(rows)], axis=1)
-    return kinds_of_clusters(columns, np.arange(rows))
+    return unique_clusters(columns, np.arange(rows))
 
 
 @pytest.mark.parametrize(("cells", "most"), [(12, 4), (1, 1)])
 def test_batches_add_up_to_the_resamples_and_are_as_small_as_asked(monkeypatch, cells, most) -> None:
-    monkeypatch.setattr(bootstrap, "CELLS_AT_ONCE", cells)
+    monkeypatch.setattr("deadpan.stats.interval.CELLS_AT_ONCE", cells)
     seen: list[int] = []
 
     def of(sums: FloatArray) -> FloatArray:
@@ -155,7 +156,7 @@ def test_few_clusters_are_said_to_be_few() -> None:
     assert totals_interval(kinds[:0], multiplicity[:0], _mean, 0).why == "nothing to score"
     assert totals_interval(kinds[:0], multiplicity[:0], _mean, 0, "no pairs").why == "no pairs"
     one = totals_interval(kinds[2:], multiplicity[2:], _mean, 1)
-    assert (one.value, one.low, one.why) == (2.0, None, bootstrap.ONE_CLUSTER)
+    assert (one.value, one.low, one.why) == (2.0, None, "one cluster only: no interval")
     two = totals_interval(kinds[1:], multiplicity[1:], _mean, 2)
     assert two.low is not None and two.low < two.value < two.high
     nowhere = totals_interval(kinds, multiplicity, lambda sums: np.full(len(sums), np.nan), 3)

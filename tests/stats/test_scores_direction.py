@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from deadpan.stats import Interval
-from deadpan.stats.direction import beats, is_loss, merit, with_direction
 from deadpan.stats.outcomes import SCORES
+from deadpan.stats.scores import beats, is_loss, rank_value, with_direction
 
 
 def test_the_brier_score_is_the_only_loss():
@@ -13,8 +13,8 @@ def test_the_brier_score_is_the_only_loss():
 
 
 def test_the_better_value_has_more_merit_and_an_undefined_one_least():
-    assert merit("f1", 0.9) > merit("f1", 0.1) > merit("f1", None)
-    assert merit("brier", 0.1) > merit("brier", 0.9) > merit("brier", None)
+    assert rank_value("f1", 0.9) > rank_value("f1", 0.1) > rank_value("f1", None)
+    assert rank_value("brier", 0.1) > rank_value("brier", 0.9) > rank_value("brier", None)
 
 
 def test_a_loss_beats_a_constant_answer_from_below():

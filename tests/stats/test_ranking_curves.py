@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 
 from deadpan.errors import DataError
-from deadpan.stats.curves import score_curves
+from deadpan.stats.ranking import score_curves
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from deadpan.records import Example, Turn
-from deadpan.stats.constant import constant_scores
+from deadpan.stats.table import constant_scores
 
 
 def test_the_better_constant_answer_counts_per_score():
