@@ -211,8 +211,8 @@ class _Drawn:
             rows.clear()
 
 
+# Returns the cosine similarity of each pair of texts.
 Similarity = Callable[[Sequence[str], Sequence[str]], "NDArray[np.float32]"]
-"""Returns the cosine similarity of each pair of texts."""
 
 SEQUENCES_AT_ONCE = 1_000  # whose similarities are computed together
 _OPENING = frozenset("\"'“‘«„")

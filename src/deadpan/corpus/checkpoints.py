@@ -19,7 +19,7 @@ from typing import Any
 from uuid import uuid4
 
 from deadpan.errors import DataError
-from deadpan.storage import lock_folder, read_json, write_text
+from deadpan.storage import digest, lock_folder, read_json, write_text
 
 STEP_KEY = "key.json"
 _STEP = re.compile(r"[a-z_]+-[0-9a-f]{16}")
@@ -156,6 +156,12 @@ def flush(path: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def file_facts(path: Path) -> dict[str, Any]:
+    """Return the size and hash of a file for the manifest, when it is on the disk."""
+    flush(path)
+    return {"bytes": path.stat().st_size, "sha256": digest(path)}
 
 
 def disk_full(out: Path) -> DataError:

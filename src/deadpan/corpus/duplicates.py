@@ -184,7 +184,8 @@ def list_copies(job: CopiesJob, report: Report = ignore) -> None:
     """List the rows of a unit whose id occurs more than once, without their texts."""
     with job_connection(job.share, job.scratch) as connection:
         rows = _numbered_rows(connection, job)
-        names = [name for name, *_ in connection.execute(f"DESCRIBE FROM {_files(job)}").fetchall()]
+        first = f"read_parquet({literals([Path(job.files[0].path)])})"
+        names = [name for name, *_ in connection.execute(f"DESCRIBE FROM {first}").fetchall()]
         content = f"md5(CAST(to_json(struct_pack({', '.join(names)})) AS VARCHAR))"
         query = f"""
         SELECT {job.unit} AS unit, start + file_row_number AS row, {content} AS content, id, rank, month
@@ -286,10 +287,6 @@ def _facts(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
         hashes[name] = connection.execute(f"{query} WHERE {condition}").fetchall()[0]
     lost = connection.execute("SELECT month, count(*) FROM mine WHERE NOT won GROUP BY month ORDER BY month")
     return {"rows": hashes, "dropped": {str(month): count for month, count in lost.fetchall()}}
-
-
-def _files(job: CopiesJob) -> str:
-    return f"read_parquet({literals(Path(file.path) for file in job.files)})"
 
 
 def _numbered_rows(connection: duckdb.DuckDBPyConnection, job: CopiesJob) -> str:

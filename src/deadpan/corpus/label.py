@@ -22,12 +22,12 @@ from deadpan.corpus.settings import Scope
 from deadpan.progress import Progress, silent
 from deadpan.validation import encode
 
+# All columns but the texts, which are long and are read only for the comments that are kept.
 CANDIDATE_COLUMNS = (
     "id", "up", "top", "link", "author", "subreddit",
     "score", "ups", "downs", "created_utc", "month",
     "marked",
 )  # fmt: skip
-"""All columns but the texts, which are long and are read only for the comments that are kept."""
 
 
 def author_parts(

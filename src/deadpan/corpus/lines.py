@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import unquote, urlsplit
@@ -135,7 +136,7 @@ def raw_lines(path: Place, rows: Iterable[int]) -> Iterator[tuple[int, int, byte
     next_row = next(wanted, None)
     row, number, rest = 0, 0, b""
     with open_lines(path) as lines:
-        for block in _with_end(lines.blocks()):
+        for block in chain(lines.blocks(), [_NEWLINE]):  # for a last line without a line break
             *whole, rest = (rest + block).split(_NEWLINE)
             for line in whole:
                 if next_row is None:
@@ -147,12 +148,6 @@ def raw_lines(path: Place, rows: Iterable[int]) -> Iterator[tuple[int, int, byte
                     yield row, number, line.rstrip(b"\r")
                     next_row = next(wanted, None)
                 row += 1
-
-
-def _with_end(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the blocks and a line break, for a last line without one."""
-    yield from blocks
-    yield _NEWLINE
 
 
 class Spool:

@@ -11,7 +11,7 @@ from typing import Any
 
 from deadpan.corpus.account import UNREADABLE
 from deadpan.corpus.benchmark import INDEXES
-from deadpan.corpus.checkpoints import Checkpoints, flush, key_hash
+from deadpan.corpus.checkpoints import Checkpoints, file_facts, key_hash
 from deadpan.corpus.engines.engine import Engine, Report, ignore
 from deadpan.corpus.lines import Place, RemoteFile, as_place, file_system, is_url
 from deadpan.corpus.rules import FORGOTTEN
@@ -20,7 +20,6 @@ from deadpan.corpus.write import MONTHS_FOLDER
 from deadpan.errors import ConfigError, DataError
 from deadpan.storage import (
     Manifest,
-    digest,
     manifest_path,
     read_json,
     read_manifest,
@@ -41,7 +40,11 @@ def check_output(checkpoints: Checkpoints, settings: CorpusSettings, options: Bu
     out = checkpoints.out
     if out.exists() and not out.is_dir():
         raise DataError(f"{out}: a file of that name exists: choose another folder")
-    ours = _ours(checkpoints)
+    # The manifest, or the list of an interrupted publication, says which files are ours.
+    ours = set(published(checkpoints))
+    if manifest_path(out).is_file():
+        manifest = read_manifest(out, any_version=True)
+        ours |= {*manifest.files, "manifest.json"} if manifest.command in _COMMANDS else set()
     planned = [*OPTIONAL_FILES, "manifest.json", *planned_files(settings, options.packed)]
     planned += [
         path.relative_to(out).as_posix() for path in (out / MONTHS_FOLDER).glob("month=*/sarc.parquet")
@@ -53,16 +56,6 @@ def check_output(checkpoints: Checkpoints, settings: CorpusSettings, options: Bu
         raise DataError(
             f"{out / found[0]}{more}: not written by deadpan, so not overwritten: choose another --out"
         )
-
-
-def _ours(checkpoints: Checkpoints) -> set[str]:
-    """Return the files that the manifest, or the list of an interrupted publication, says are ours."""
-    ours = set(published(checkpoints))
-    if manifest_path(checkpoints.out).is_file():
-        manifest = read_manifest(checkpoints.out, any_version=True)
-        if manifest.command in _COMMANDS:
-            ours |= {*manifest.files, "manifest.json"}
-    return ours
 
 
 def planned_files(settings: CorpusSettings, packed: bool) -> list[str]:
@@ -84,10 +77,10 @@ def publish(
     """
     out = checkpoints.out
     names = sorted(path.relative_to(fresh).as_posix() for path in fresh.rglob("*") if path.is_file())
-    files = {name: known_files.get(name) or _file_facts(fresh / name) for name in names}
+    files = {name: known_files.get(name) or file_facts(fresh / name) for name in names}
     known = [*published(checkpoints), *_benchmarks_after(out)]
     write_json(checkpoints.root / _PUBLISHED, sorted({*known, *names}))
-    manifest_path(out).unlink(missing_ok=True)
+    manifest_path(out).unlink(missing_ok=True)  # until all files are those of this build
     for name in names:
         (out / name).parent.mkdir(parents=True, exist_ok=True)
         (fresh / name).replace(out / name)
@@ -105,12 +98,6 @@ def publish(
 def files_hash(manifest: Manifest) -> str:
     """Return a hash of all files of a corpus."""
     return key_hash({name: facts["sha256"] for name, facts in manifest.files.items()})
-
-
-def _file_facts(path: Path) -> dict[str, Any]:
-    """Return the size and hash of a file for the manifest."""
-    flush(path)
-    return {"bytes": path.stat().st_size, "sha256": digest(path)}
 
 
 def published(checkpoints: Checkpoints) -> list[str]:

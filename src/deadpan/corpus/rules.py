@@ -42,8 +42,8 @@ _TYPES = {
 }
 GONE = "[deleted]"
 DELETED_LATER, REMOVED_LATER = "deleted_later", "removed_later"
+# Reasons of comments whose author or a moderator took them back; nothing of them is shown.
 WITHDRAWN_REASONS = ("deleted", DELETED_LATER, REMOVED_LATER)
-"""Reasons of comments whose author or a moderator took them back; nothing of them is shown."""
 
 FORGOTTEN = "forgotten.json"
 _TOMBSTONE = "deadpan forgotten author: "
@@ -117,8 +117,8 @@ _ASCII = "strlen(words) = length(words)"
 # first retrieved stays deleted, and a copy that says so is better than one that does not know.
 _SAYS = "CASE WHEN gone AND later <> '' THEN 3 WHEN later <> '' THEN 2 WHEN gone THEN 0 ELSE 1 END"
 _RANK = f"4 * greatest(0, least(coalesce(retrieved, 0), 576460752303423488)) + {_SAYS}"
+# Conditions that a copy has lost its text, or still has it.
 RANK_GONE, RANK_HAS_TEXT = "rank % 4 IN (0, 3)", "rank % 4 IN (1, 2)"
-"""Conditions that a copy has lost its text, or still has it."""
 
 
 def comments_query(source: str, rules: TextRules, forget: str = "") -> str:

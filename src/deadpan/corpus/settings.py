@@ -16,10 +16,10 @@ from deadpan.registry import unknown
 from deadpan.validation import read_config
 
 EMBEDDED_VECTORS = "embedded"
+# The steps of a build, in order.
 BUILD_STEPS = ("ingest", "label", "threads", "benchmark")
-"""The steps of a build, in order."""
+# Names in the `config` of a manifest that are no settings.
 NOT_SETTINGS = ("bz2", "key", "allow_truncated", "synthetic")
-"""Names in the `config` of a manifest that are no settings."""
 _RESERVED = ("raw", "main", "figures", "parquet", "withdrawn")
 
 
@@ -165,8 +165,8 @@ def configure(
     return replace(settings, seed=seed, **parts), options
 
 
+# Numbers before and after every possible month.
 FIRST_MONTH, LAST_MONTH = 0, 999_999
-"""Numbers before and after every possible month."""
 
 
 def month_number(text: str) -> int:

@@ -59,8 +59,8 @@ def thread_step(
     return checkpoints.step("threads", inputs.key, make)
 
 
+# The folder of an earlier result, and its units.
 Base: TypeAlias = tuple[Path, Mapping[str, str]]
-"""The folder of an earlier result, and its units."""
 
 
 def _reusable(checkpoints: Checkpoints, inputs: ThreadInputs) -> Base | None:

@@ -24,6 +24,8 @@ TREE_COLUMNS = ("thread", "id", "up", "top", "marked", "candidate", "created_utc
 WORDS_AT_ONCE = 1 << 22  # ids joined at once: far below the 2 GB of text that an Arrow array can hold
 
 _TEXT, _MONTH = pa.string(), pa.int32()
+# `missing` are parents that are not in the batch, `reach` comments whose children must be in it: both serve
+# to check that no thread was divided.
 THREAD_SCHEMAS: dict[str, pa.Schema] = {
     "under": pa.schema([("thread", _TEXT), ("id", _TEXT), ("month", _MONTH)]),
     "sequences": pa.schema(
@@ -39,8 +41,6 @@ THREAD_SCHEMAS: dict[str, pa.Schema] = {
     "missing": pa.schema([("id", _TEXT), ("thread", _TEXT)]),
     "reach": pa.schema([("id", _TEXT), ("thread", _TEXT)]),
 }  # fmt: skip
-"""`missing` are parents that are not in the batch, `reach` comments whose children must be in it: both serve
-to check that no thread was divided."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,12 +15,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from deadpan.corpus.checkpoints import attempt, flush
+from deadpan.corpus.checkpoints import attempt, file_facts
 from deadpan.corpus.engines.duckdb import job_connection, literal, read_folder
 from deadpan.corpus.engines.engine import Engine, Frame, Report, Share, ignore, parquet_files, parts_of
 from deadpan.corpus.rules import WHITE
 from deadpan.formats.sarc import COMMENT_FIELDS, RAW_COLUMNS, TSV_COLUMNS
-from deadpan.storage import digest, read_json, write_json
+from deadpan.storage import read_json, write_json
 
 MONTHS_FOLDER = "parquet"  # folder of the Parquet files by month
 
@@ -33,8 +33,8 @@ _EXPRESSIONS = {
     "date": "month_text(month)",
 }
 
+# Sorted queries, each with the released files that its text columns are parts of.
 Queries = Mapping[str, Mapping[str, str]]
-"""Sorted queries, each with the released files that its text columns are parts of."""
 
 
 class Outputs:
@@ -269,8 +269,7 @@ def assemble_file(job: AssemblyJob, report: Report = ignore) -> None:
     """Write one file, and its size and hash."""
     with attempt(Path(job.target)) as path:
         (_write_rows if job.rows else _write_text)(job, path)
-        flush(path)
-        facts = {"bytes": path.stat().st_size, "sha256": digest(path)}
+        facts = file_facts(path)
     write_json(Path(job.facts), facts)
     report(0)
 

@@ -59,7 +59,9 @@ def write_noise_study(
     ]
     if not chosen:
         raise DataError(f"{corpus.folder}: the corpus has no comments to audit")
-    rows = _rows(corpus, [str(row["id"]) for row in chosen])
+    wanted = any_of("id", [str(row["id"]) for row in chosen])
+    found = duckdb.connect().sql(f"SELECT * FROM {literal(str(corpus.parquet))} WHERE {wanted}")
+    rows = {row["id"]: row for row in found.to_arrow_table().to_pylist()}
     working = WorkingRows(corpus)
     before = contexts(working, set(rows))
     originals = working.originals([id for id, row in rows.items() if row["label"]])
@@ -82,12 +84,6 @@ def _ids(corpus: BuiltCorpus, label: int) -> Iterator[dict[str, Any]]:
     query = f"SELECT id FROM {literal(str(corpus.parquet))} WHERE label = {label}"
     for batch in connection.sql(query).to_arrow_reader(_BATCH_ROWS):
         yield from batch.to_pylist()
-
-
-def _rows(corpus: BuiltCorpus, ids: list[str]) -> dict[str, dict[str, Any]]:
-    listed = ", ".join(map(literal, ids))
-    query = f"SELECT * FROM {literal(str(corpus.parquet))} WHERE id IN ({listed})"
-    return {row["id"]: row for row in duckdb.connect().sql(query).to_arrow_table().to_pylist()}
 
 
 def _audit_item(
@@ -136,7 +132,9 @@ def write_pairs_study(
 
 def _pair_item(line: IndexLine, entries: dict[str, dict[str, Any]], tally: Tally) -> PairwiseItem | None:
     """Return an item that shows what both replies answer; a pair without any context is dropped."""
-    before = _context(line.ancestors, entries)
+    # A post that no dump has is without a text.
+    above = [entries[id] for id in line.ancestors if entries[id]["text"]]
+    before = tuple(Turn(entry["author"], entry["text"]) for entry in above)
     if not before:
         tally.drop("no_context", line.last)
         return None
@@ -144,20 +142,10 @@ def _pair_item(line: IndexLine, entries: dict[str, dict[str, Any]], tally: Tally
         id=line.last,
         response=before[-1],
         context=before[:-1],
-        options=tuple(_turn(entries[id]).text for id in line.responses),
+        options=tuple(entries[id]["text"] for id in line.responses),
         answer=line.labels.index(True),
         ids=tuple(line.responses),
     )
-
-
-def _turn(entry: dict[str, Any]) -> Turn:
-    """Return a comment as a turn."""
-    return Turn(entry["author"], entry["text"])
-
-
-def _context(ancestors: Iterable[str], entries: dict[str, dict[str, Any]]) -> tuple[Turn, ...]:
-    """Return the turns that have a text; a post that no dump has is skipped."""
-    return tuple(_turn(entries[id]) for id in ancestors if entries[id]["text"])
 
 
 _ROW_COLUMNS = "id, up, thread, on_post, author, text, original"

@@ -166,9 +166,9 @@ def _parquet_rows(path: Path) -> Iterator[list[str]]:
 
 # ---------------------------------------------------------------- the report
 
+# Errors of reading a file that is not what a build wrote; which one depends on the damage.
 _DAMAGED = (DataError, ConfigError, duckdb.Error, pa.ArrowException, csv.Error, OSError, EOFError,
             LookupError, TypeError, ValueError, AttributeError)  # fmt: skip
-"""Errors of reading a file that is not what a build wrote; which one depends on the damage."""
 
 
 @dataclass(slots=True)

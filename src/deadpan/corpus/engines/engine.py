@@ -23,17 +23,17 @@ from deadpan.validation import decode, encode
 if TYPE_CHECKING:
     import duckdb
 
+# A lazy table of any engine.
 Frame: TypeAlias = nw.LazyFrame[Any]
-"""A lazy table of any engine."""
 
+# A function of a module that runs one job: `function(job, report=ignore)`.
 JobFunction: TypeAlias = Callable[..., None]
-"""A function of a module that runs one job: `function(job, report=ignore)`."""
 
+# Called by a job with how far it is.
 Report: TypeAlias = Callable[[int], None]
-"""Called by a job with how far it is."""
 
+# Called with the number of a job and how far it is.
 WatchJobs: TypeAlias = Callable[[int, int], None]
-"""Called with the number of a job and how far it is."""
 
 
 def ignore(*_: int) -> None:
