@@ -79,7 +79,16 @@ def test_people_become_a_row_of_the_leaderboard(program, items):
 
     program("bench", "run", "--set", "public-small.jsonl", "--llm", "baseline/first", "--runs", 2)
     row = program.json(
-        "bench", "people", "score", "answers", "--set", "public-small.jsonl", "--out", "runs/human"
+        "bench",
+        "people",
+        "score",
+        "answers",
+        "--set",
+        "public-small.jsonl",
+        "--out",
+        "runs/human",
+        "--min-raters",
+        RATERS,
     )
     right = 1 - 1 / (RATERS * ITEMS)
     assert (row["kind"], row["n"], row["runs"]) == ("human", ITEMS, PEOPLE)
