@@ -1,4 +1,4 @@
-"""The scores of one system, one per item, and what the readers of all formats share."""
+"""The scores of one system, one per item: what all formats share, and which format a file or folder has."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
+from deadpan.arguments import check_path
 from deadpan.errors import ConfigError, DataError
-from deadpan.registry import unknown
+from deadpan.registry import Registry, unknown
 
-WORDS: Mapping[str, float] = {
+_SCORE_WORDS: Mapping[str, float] = {
     "c": 1.0, "correct": 1.0, "right": 1.0, "true": 1.0, "yes": 1.0, "pass": 1.0,
     "i": 0.0, "incorrect": 0.0, "wrong": 0.0, "false": 0.0, "no": 0.0, "fail": 0.0, "n": 0.0,
     "p": 0.5, "partial": 0.5,
 }  # fmt: skip
 """Scores that are words; C, I, P and N are Inspect's."""
 
-EMPTY = ("", "none", "nan", "null", "na", "n/a")
+_NO_SCORE = ("", "none", "nan", "null", "na", "n/a")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +68,10 @@ def number_of(value: Any, where: str) -> float | None:
         number = None if value is None else float(value)
         return None if number is None or math.isnan(number) else _finite(number, where)
     text = str(value).strip().lower() if isinstance(value, str) else "\0"
-    if text in EMPTY:
+    if text in _NO_SCORE:
         return None
-    if text in WORDS:
-        return WORDS[text]
+    if text in _SCORE_WORDS:
+        return _SCORE_WORDS[text]
     try:
         return number_of(float(text), where)
     except ValueError:
@@ -150,3 +151,53 @@ def only_objects(rows: Any, where: Path, what: str) -> Iterator[Mapping[str, Any
         if not isinstance(row, Mapping):
             raise DataError(f"{where}: a {what} is not an object: is the file complete?")
         yield row
+
+
+LOGS = Registry(
+    "log format",
+    {
+        "inspect": "deadpan.logs.inspect_log:InspectFormat",
+        "lm-eval": "deadpan.logs.lm_eval:LmEvalFormat",
+        "helm": "deadpan.logs.helm:HelmFormat",
+        "bench": "deadpan.logs.bench_run:BenchFormat",
+        "table": "deadpan.logs.score_table:TableFormat",
+    },
+    group="deadpan.logs",
+)
+"""Tried in this order; a table is what no other format matches."""
+
+_HINT = (
+    "give an Inspect log (.eval, .json), lm-eval samples_*.jsonl or their folder, a HELM run folder, "
+    "a folder of deadpan bench run, or a table with the columns item, system and score"
+)
+
+
+class LogFormat(Protocol):
+    """A format of results: tell whether a path is one, and read it."""
+
+    def recognises(self, path: Path) -> bool:
+        """Return whether the path looks like this format, from its name or first bytes."""
+        ...
+
+    def read(self, path: Path, options: LogOptions) -> list[ScoreLog]:
+        """Read the scores of one or more systems."""
+        ...
+
+
+def read_logs(path: Path | str, metric: str = "", cluster: str = "") -> list[ScoreLog]:
+    """Read the results in a file or folder, one ScoreLog per system.
+
+    `metric` is the score to read (by default what the format calls its main one), `cluster` the field of an
+    item, its document or its metadata that names what it shares with others.
+    """
+    path = check_path(path, "a log")
+    if not path.exists():
+        raise DataError(f"{path}: no such file or folder: {_HINT}")
+    for name in LOGS:
+        log_format: LogFormat = LOGS.load(name)()
+        if log_format.recognises(path):
+            logs = log_format.read(path, LogOptions(metric, cluster))
+            if not any(log.items for log in logs):
+                raise DataError(f"{path}: no scored items: {_HINT}")
+            return logs
+    raise DataError(f"{path}: not results that can be read: {_HINT}")
