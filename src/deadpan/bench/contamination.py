@@ -29,11 +29,11 @@ from deadpan.stats import Interval
 from deadpan.text import fold
 from deadpan.validation import encode
 
-RUN = 5
+_RUN = 5
 """Words in a row that count as verbatim; a shorter text must be whole."""
-SHOWN = 3
+_SHOWN = 3
 """Options whose order is given; the next of the others is asked for."""
-PLACES = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_PLACES = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 CONTINUE = """This is the beginning of a text. Continue it word for word, and write nothing else.
 
@@ -172,7 +172,7 @@ def _canaries(items: Sequence[Item]) -> list[_Question]:
     """Ask for the second half of every canary's id; canaries without an id cannot be told from a guess."""
     questions = []
     for canary in dict.fromkeys(item.canary for item in items):
-        if match := PLACES.search(canary):
+        if match := _PLACES.search(canary):
             cut = match.start() + 9
             questions.append(
                 _Question("canary", canary, CONTINUE.format(begun=canary[:cut]), canary[cut : match.end()])
@@ -218,7 +218,7 @@ def _orders(items: Sequence[Item], seed: int) -> list[_Question]:
         places = range(len(item.options))
         shuffled = sorted(places, key=lambda place: draw(seed, f"order:{item.id}:{place}"))
         for order, control in ((tuple(places), False), (tuple(shuffled), True)):
-            shown = min(SHOWN, len(order) - 1)
+            shown = min(_SHOWN, len(order) - 1)
             missing = sorted(item.options[place] for place in order[shown:])
             prompt = ORDER.format(
                 left=len(missing), scene=_scene(item), question=item.question, letter=LETTERS[shown],
@@ -269,7 +269,7 @@ def _shows(probe: str, text: str, wanted: str) -> bool:
     if probe == "canary":
         return wanted in text
     given, true = _words(text), _words(wanted)
-    run = len(true) if probe == "order" else min(RUN, len(true))
+    run = len(true) if probe == "order" else min(_RUN, len(true))
     parts = {tuple(true[at : at + run]) for at in range(len(true) - run + 1)}
     return any(tuple(given[at : at + run]) in parts for at in range(len(given) - run + 1))
 

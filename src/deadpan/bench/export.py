@@ -21,7 +21,7 @@ from deadpan.results import Result
 from deadpan.storage import digest, write_json, write_manifest, write_records, write_text
 
 HARNESS, HUGGING_FACE = "lm-eval", "hf"
-LANGUAGES = {"en": "English", "ko": "Korean"}
+_LANGUAGES = {"en": "English", "ko": "Korean"}
 
 
 def export_bench(
@@ -169,7 +169,7 @@ def _write_hugging_face(out: Path, items: ItemSet, by_language: dict[str, list[I
     write_json(out / "croissant.json", _croissant(items, out, by_language))
 
 
-def facts_of(items: ItemSet, languages: Sequence[str]) -> DataFacts:
+def _card_facts(items: ItemSet, languages: Sequence[str]) -> DataFacts:
     """Return the facts about the set for its card."""
     return DataFacts(
         title=f"SarcBench {items.label}",
@@ -192,10 +192,10 @@ def facts_of(items: ItemSet, languages: Sequence[str]) -> DataFacts:
 
 
 def _card(items: ItemSet, by_language: dict[str, list[Item]]) -> str:
-    facts = facts_of(items, list(by_language))
+    facts = _card_facts(items, list(by_language))
     configs = [HubConfig("all", {"test": "data/*.parquet"}, default=True)]
     configs += [HubConfig(language, {"test": f"data/{language}.parquet"}) for language in by_language]
-    columns = ("category", *(LANGUAGES.get(language, language) for language in by_language))
+    columns = ("category", *(_LANGUAGES.get(language, language) for language in by_language))
     rows = [
         (category, *(sum(item.category == category for item in part) for part in by_language.values()))
         for category in CATEGORIES
@@ -218,9 +218,9 @@ def _croissant(items: ItemSet, out: Path, by_language: dict[str, list[Item]]) ->
     for language, members in by_language.items():
         path = f"data/{language}.parquet"
         size, sha256 = (out / path).stat().st_size, digest(out / path)
-        description = f"{len(members)} items in {LANGUAGES.get(language, language)}."
+        description = f"{len(members)} items in {_LANGUAGES.get(language, language)}."
         files.append(FileFacts(language, path, sha256, size, len(members), description))
-    return croissant(facts_of(items, list(by_language)), files, _record_set)
+    return croissant(_card_facts(items, list(by_language)), files, _record_set)
 
 
 def _record_set(file: FileFacts) -> dict[str, Any]:
@@ -231,7 +231,7 @@ def _record_set(file: FileFacts) -> dict[str, Any]:
         "@type": "cr:RecordSet",
         "@id": language,
         "name": language,
-        "description": f"Items in {LANGUAGES.get(language, language)}.",
+        "description": f"Items in {_LANGUAGES.get(language, language)}.",
         "key": {"@id": f"{language}/id"},
         "field": [
             {
@@ -250,9 +250,9 @@ def _record_set(file: FileFacts) -> dict[str, Any]:
 EXPORTS = (".parquet", ".csv", ".jsonl")
 SECRET = ("item", "family", "answer", "prediction", "correct", "order", "error", "text")
 """Fields that would reveal a private set: they never leave its run folder."""
-KINDS = get_type_hints(AnswerRow)
+_KINDS = get_type_hints(AnswerRow)
 BareRow: Any = make_dataclass(
-    "BareRow", [(name, kind) for name, kind in KINDS.items() if name not in SECRET], frozen=True, slots=True
+    "BareRow", [(name, kind) for name, kind in _KINDS.items() if name not in SECRET], frozen=True, slots=True
 )
 """A row of a private set as it is exported: cost and outcome, but neither item nor answer."""
 

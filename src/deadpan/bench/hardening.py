@@ -19,7 +19,7 @@ from deadpan.bench.response_theory import ItemParameters, ResponseModel, fit_res
 from deadpan.bench.runs.folder import BenchRun, find_runs, make_folder
 from deadpan.bench.runs.run import Watch
 from deadpan.bench.scores.comparison import check_same, names_of
-from deadpan.bench.scores.score import item_answers, kind_of, score_run
+from deadpan.bench.scores.score import item_answers, score_run, system_kind
 from deadpan.drops import Tally
 from deadpan.errors import DataError
 from deadpan.page import Page, Table
@@ -32,9 +32,9 @@ from deadpan.stats.interval import FloatArray
 from deadpan.storage import manifest_path, write_json, write_manifest
 from deadpan.validation import encode
 
-REPORT, PAGE, KEPT, PANEL = "hardening.json", "index.html", "kept.jsonl", "panel"
+REPORT, _PAGE, _KEPT, PANEL = "hardening.json", "index.html", "kept.jsonl", "panel"
 LEAST_PEOPLE = 3
-SHOWN_ITEMS = 15
+_SHOWN_ITEMS = 15
 FITTED = (
     "Abilities have mean 0 and standard deviation 1. A respondent of the item's difficulty is halfway "
     "between guessing and certainty; the discrimination is how fast that changes. Intervals hold 95 %."
@@ -98,9 +98,9 @@ class HardenedSet(Result):
         left = [each for each in self.verdicts if each.state != "kept"]
         if left:
             rows: tuple[tuple[Cell, ...], ...] = tuple(
-                (each.item, each.state, "; ".join(each.reasons)) for each in left[:SHOWN_ITEMS]
+                (each.item, each.state, "; ".join(each.reasons)) for each in left[:_SHOWN_ITEMS]
             )
-            more = f" (the first {SHOWN_ITEMS} of {len(left)})" if len(left) > SHOWN_ITEMS else ""
+            more = f" (the first {_SHOWN_ITEMS} of {len(left)})" if len(left) > _SHOWN_ITEMS else ""
             tables.append(Table(("item", "verdict", "because"), rows, f"Not kept{more}"))
         return Summary(tuple(tables), (*self.tally.notes(), *self.notes()))
 
@@ -120,7 +120,7 @@ class HardenedSet(Result):
             notes.append("No person has answered: kept means that nothing was found against an item.")
         notes.append("Not ready for release: " + "; ".join(self.obstacles) + "." if self.obstacles
                      else "The kept items are ready for a release.")  # fmt: skip
-        notes.append(f"Report: {self.out / PAGE}")
+        notes.append(f"Report: {self.out / _PAGE}")
         return notes
 
 
@@ -153,7 +153,7 @@ def harden_set(
     runs = find_runs(folders) if folders else recorded_on(opened)
     judgments: list[Judgment] = read_answers(answers, opened) if answers is not None else []
     people = latest_answers(opened, judgments, tally) if judgments else {}
-    if people and any(kind_of(run.plan.model) == "human" for run in runs):
+    if people and any(system_kind(run.plan.model) == "human" for run in runs):
         raise DataError("people are given twice, as --answers and as a run: give one of them")
     if answers is not None and not people:
         raise DataError(f"{answers}: no answer to an item of {opened.label}: give answers to these drafts")
@@ -191,13 +191,13 @@ def _write(result: HardenedSet, items: ItemSet, seed: int) -> None:
     """Write the kept items, the JSON, the page and then the manifest."""
     make_folder(result.out, items.visibility)
     manifest_path(result.out).unlink(missing_ok=True)
-    (result.out / KEPT).unlink(missing_ok=True)
+    (result.out / _KEPT).unlink(missing_ok=True)
     names = {each.item for each in result.verdicts if each.state == "kept"}
     kept = _singled([item for item in items.items if item.id in names])
     if kept:
-        write_items(result.out / KEPT, kept)
+        write_items(result.out / _KEPT, kept)
     write_json(result.out / REPORT, result.as_dict())
-    harden_page(result).write(result.out / PAGE)
+    harden_page(result).write(result.out / _PAGE)
     config = {"set": result.set, "set_hash": result.set_hash,
               "panel": [each.name for each in result.panel.panelists]}  # fmt: skip
     write_manifest(result.out, command="bench harden", config=config, seed=seed, counts=result.counts)
@@ -249,7 +249,7 @@ LEAST_MODELS = 3
 """The number of models that must all be right before an item counts as too easy."""
 SOUND = 0.7
 """The share of people who must choose the keyed answer."""
-HOPELESS = 0.5
+_HOPELESS = 0.5
 FLAT = 0.5
 """An item whose discrimination is certainly below this separates nobody."""
 
@@ -335,7 +335,7 @@ def _by_people(each: ItemAgreement) -> list[tuple[State, str]]:
     shown = f"{each.right:.0%} of {each.n} people chose the key"
     if each.agreed >= SOUND:
         return [("revise", f"{shown}, {each.agreed:.0%} another option: check the key")]
-    if each.right < HOPELESS:
+    if each.right < _HOPELESS:
         return [("dropped", f"{shown}, and they do not agree on another")]
     return [("revise", f"{shown}, {SOUND:.0%} are needed")]
 
@@ -425,7 +425,7 @@ def gather_panel(
     panelists, rows = [], []
     for name, run in zip(names_of(runs) if runs else [], runs, strict=True):
         for one, answered, accuracy in _respondents(name, run, seed):
-            panelists.append(_panelist(one, kind_of(run.plan.model), answered, accuracy, chance))
+            panelists.append(_panelist(one, system_kind(run.plan.model), answered, accuracy, chance))
             rows.append([answered.get(item, np.nan) for item in ids])
     key = {item.id: item.answer for item in items.items}
     for person in sorted({name for by_person in people.values() for name in by_person}):
@@ -459,7 +459,7 @@ def check_panel(items: ItemSet, runs: Sequence[BenchRun]) -> None:
 def _respondents(name: str, run: BenchRun, seed: int) -> list[tuple[str, dict[str, float], Interval | None]]:
     """Return who answered in a run, with the share right per item: the model, or each person."""
     rows = [row for row in run.rows if not row.error]
-    if kind_of(run.plan.model) != "human":
+    if system_kind(run.plan.model) != "human":
         right = {each.item: each.right for each in item_answers(rows)}
         return [(name, right, score_run(run, seed).avg)]
     people: dict[int, dict[str, float]] = {}

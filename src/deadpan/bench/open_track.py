@@ -18,8 +18,8 @@ from deadpan.bench.items.item import family
 from deadpan.bench.items.probes import option_similarity
 from deadpan.bench.items.prompts import EXPLAIN, RUBRIC, TEMPLATES
 from deadpan.bench.items.sets import ItemSet
-from deadpan.bench.runs.folder import JOURNAL, make_folder, read_run, slug
-from deadpan.bench.runs.journal import read_calls
+from deadpan.bench.runs.folder import JOURNAL, make_folder, model_slug, read_run
+from deadpan.bench.runs.journal import read_bench_calls
 from deadpan.bench.runs.run import Watch, check_price, progress_watch, run_models
 from deadpan.bench.runs.settings import BASELINE_PREFIX, PosedItem, RunSettings
 from deadpan.bench.scores.score import mean_interval
@@ -71,11 +71,11 @@ def run_open_track(
     marked = mark_similarity(settings.set, texts)
     if judge:
         rest = _with_rest_of_budget(settings, folder)
-        marks = _judge(judge, texts, rest, out / "judge" / slug(model), watch)
+        marks = _judge(judge, texts, rest, out / "judge" / model_slug(model), watch)
         marked = [replace(each, judge=marks.get((each.item, each.run))) for each in marked]
     if marks_of_people:
         marked = [replace(each, people=marks_of_people.get((each.item, each.run))) for each in marked]
-    written = _write_marked(out / slug(model), marked, model, judge, settings)
+    written = _write_marked(out / model_slug(model), marked, model, judge, settings)
     scores = score_open(model, settings.set, marked, settings.sampling.seed)
     return replace(scores, out=written)
 
@@ -98,7 +98,7 @@ def _with_rest_of_budget(settings: RunSettings, folder: Path) -> RunSettings:
     """Return the settings with the cost of the explanations subtracted from the limit."""
     if settings.max_cost is None:
         return settings
-    spent = sum(call.cost or 0.0 for call in read_calls(folder / JOURNAL))
+    spent = sum(call.cost or 0.0 for call in read_bench_calls(folder / JOURNAL))
     return replace(settings, max_cost=max(0.0, settings.max_cost - spent))
 
 
@@ -114,7 +114,7 @@ def _judge(
     if not complete:
         raise DataError(f"{folder}: some marks are missing: repeat the command to resume it")
     marks = {}
-    for call in read_calls(folder / JOURNAL):
+    for call in read_bench_calls(folder / JOURNAL):
         mark = None if call.error else read_mark(call.text)
         if mark is not None:
             marks[call.key] = mark
@@ -152,7 +152,7 @@ def read_mark(text: str) -> int | None:
 
 
 Key = tuple[str, int]
-SIMILARITY, JUDGE, PEOPLE = "similarity", "judge", "people"
+SIMILARITY, JUDGE, _PEOPLE = "similarity", "judge", "people"
 YES, NO = frozenset({"1", "yes", "right", "true", "2"}), frozenset({"0", "no", "wrong", "false"})
 
 
@@ -241,7 +241,7 @@ def score_open(model: str, items: ItemSet, marked: Sequence[OpenAnswer], seed: i
     verdicts: dict[str, list[bool | None]] = {
         SIMILARITY: [answer.similarity for answer in marked],
         JUDGE: [None if answer.judge is None else answer.judge >= PASS for answer in marked],
-        PEOPLE: [answer.people for answer in marked],
+        _PEOPLE: [answer.people for answer in marked],
     }
     used = {name: marks for name, marks in verdicts.items() if any(mark is not None for mark in marks)}
     right = {}

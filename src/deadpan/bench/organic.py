@@ -24,13 +24,13 @@ from deadpan.errors import DataError
 from deadpan.records import Example, Item, Predictor, Turn
 
 VERSION = "1.0.0"
-NAME = "organic"
+_NAME = "organic"
 CATEGORY = "organic_reply"
-QUESTION = "Two people replied to this. Which reply did its author mean sarcastically?"
-WORDS = (4, 40)
+_QUESTION = "Two people replied to this. Which reply did its author mean sarcastically?"
+_WORDS = (4, 40)
 """Fewest and most words of a reply: shorter ones say too little, longer ones are long to read."""
 
-PAIRS = 400
+_PAIRS = 400
 """Pairs of the track, unless a corpus of one's own has fewer or more are wanted."""
 
 DIGITS = 16
@@ -42,7 +42,7 @@ def organic_set(examples: Iterable[Example], *, pairs: int | None = None, seed: 
 
     Where the examples hold SARC's published pairs, those of the package are asked, so that scores can be
     compared; a text that differs from the package's hash is an error. Of another corpus `pairs` are drawn at
-    random (`PAIRS` by default). A pair is one sarcastic and one sincere response with the same `sequence`.
+    random (400 by default). A pair is one sarcastic and one sincere response with the same `sequence`.
     """
     found = usable_pairs(check_examples(examples))
     if not found:
@@ -51,9 +51,9 @@ def organic_set(examples: Iterable[Example], *, pairs: int | None = None, seed: 
             "with sequences and contexts"
         )
     chosen = _published(found)
-    name = NAME if chosen else f"{NAME}-own"
+    name = _NAME if chosen else f"{_NAME}-own"
     if not chosen:
-        wanted = check_whole(PAIRS if pairs is None else pairs, "the number of pairs", 1)
+        wanted = check_whole(_PAIRS if pairs is None else pairs, "the number of pairs", 1)
         chosen = sample(found, wanted, seed=seed, key=lambda pair: pair[0].id)
     elif pairs is not None:
         chosen = chosen[: check_whole(pairs, "the number of pairs", 1)]
@@ -78,7 +78,7 @@ def run_organic(
     """
     rows = check_examples(examples)
     items, limit = organic_set(rows, pairs=pairs, seed=seed), None
-    if pairs is not None and (items.name == NAME or pairs < PAIRS):
+    if pairs is not None and (items.name == _NAME or pairs < _PAIRS):
         items, limit = organic_set(rows, seed=seed), pairs  # fewer pairs than the track has are a part of it
     check_mapping(given := detectors or {}, "detectors", "pass a name and a detector each")
     chosen = detector_answers(items, given)
@@ -103,7 +103,7 @@ def usable_pairs(examples: Sequence[Example]) -> list[Pair]:
 
 
 def _readable(example: Example) -> bool:
-    return WORDS[0] <= len(example.response.text.split()) <= WORDS[1]
+    return _WORDS[0] <= len(example.response.text.split()) <= _WORDS[1]
 
 
 def pair_hash(pair: Pair) -> str:
@@ -132,18 +132,18 @@ def _published(found: Sequence[Pair]) -> list[Pair]:
 def _item(pair: Pair) -> Item:
     """Return a pair as an item; which reply stands first depends on its id alone."""
     yes, no = pair
-    first = draw(0, f"{NAME}:{yes.id}")[0] % 2
+    first = draw(0, f"{_NAME}:{yes.id}")[0] % 2
     *before, said = yes.context
     replies = (yes, no) if first == 0 else (no, yes)
     return Item(
         id=f"{yes.id}-{no.id}", version=VERSION, context=tuple(before), utterance=said.text,
-        question=QUESTION, options=tuple(" ".join(reply.response.text.split()) for reply in replies),
+        question=_QUESTION, options=tuple(" ".join(reply.response.text.split()) for reply in replies),
         answer=first, category=CATEGORY, pair_id=yes.group or yes.sequence, author="people on Reddit",
         speaker=said.speaker or "Comment", language=yes.language or "en",
     )  # fmt: skip
 
 
-NAMED = f"{BASELINE_PREFIX}detector-"
+_NAMED = f"{BASELINE_PREFIX}detector-"
 """Detectors are baselines of the track: they cost nothing and read no question."""
 
 
@@ -163,7 +163,7 @@ class ChosenReplies:
         return GivenAnswer(f"Final Answer: {LETTERS[given.index(max(known))]}", "stop", self.name)
 
 
-def names_of(folders: Sequence[Path]) -> dict[str, Path]:
+def detector_names(folders: Sequence[Path]) -> dict[str, Path]:
     """Return the folders of detectors by their last name, which stands on the board: a path says too much."""
     names = {folder.name: folder for folder in folders}
     if len(names) < len(folders):
@@ -190,7 +190,7 @@ def detector_answers(items: ItemSet, detectors: Mapping[str, Predictor]) -> dict
         chosen = {
             item.id: [next(scores) for _ in both] for item, both in zip(items.items, replies, strict=True)
         }
-        answers[NAMED + name] = ChosenReplies(NAMED + name, chosen)
+        answers[_NAMED + name] = ChosenReplies(_NAMED + name, chosen)
     return answers
 
 

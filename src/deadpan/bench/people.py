@@ -176,8 +176,8 @@ def _check_kept(out: Path | None, min_agreement: float) -> None:
 
 # ---------------------------------------------------------------- answers
 
-HUMAN = "human"
-QUESTION = "answer"
+_HUMAN = "human"
+_QUESTION = "answer"
 _SHOWN_COLUMNS = 120
 """Characters of a file's columns that an error shows: if the file is not a table, that is a whole line."""
 _ANSWER_COLUMNS = {
@@ -196,7 +196,7 @@ def read_answers(path: Path, items: ItemSet | None = None) -> list[Judgment]:
     if path.is_dir():
         if items is not None:
             _check_set(path, items)
-        return [judgment for judgment in read_export(path).judgments if judgment.question == QUESTION]
+        return [judgment for judgment in read_export(path).judgments if judgment.question == _QUESTION]
     if not path.is_file():
         raise DataError(f"{path}: no such file: give the folder that `deadpan studio export` wrote, or a CSV")
     try:
@@ -222,7 +222,7 @@ def _check_set(export: Path, items: ItemSet) -> None:
 def _judgment(row: dict[str, str | None], names: dict[str, str]) -> Judgment:
     """Return a line of a CSV as a judgment; a short line has None for missing cells."""
     item, person, answer = (row[names[field]] or "" for field in ("item_id", "annotator", "answer"))
-    return Judgment(item, person, QUESTION, answer, 0.0, "")
+    return Judgment(item, person, _QUESTION, answer, 0.0, "")
 
 
 def _columns(header: Sequence[str], path: Path) -> dict[str, str]:
@@ -299,7 +299,7 @@ def write_human_run(out: Path, items: ItemSet, judgments: Sequence[Judgment], ta
 
 def _human_plan(items: ItemSet, people: int, rows: int) -> RunPlan:
     return RunPlan(
-        model=HUMAN,
+        model=_HUMAN,
         set=items.label,
         set_hash=items.hash,
         visibility=items.visibility,
@@ -319,7 +319,7 @@ def _human_plan(items: ItemSet, people: int, rows: int) -> RunPlan:
 
 def _human_row(item: Item, items: ItemSet, person: int, place: int, date: str) -> AnswerRow:
     return AnswerRow(
-        model=HUMAN, returned="", set=items.label, set_hash=items.hash, item=item.id, family=family(item),
+        model=_HUMAN, returned="", set=items.label, set_hash=items.hash, item=item.id, family=family(item),
         category=item.category, language=item.language, run=person, answer=LETTERS[item.answer],
         prediction=LETTERS[place], correct=place == item.answer, order=LETTERS[: len(item.options)],
         stop_reason="stop", max_tokens=0, escalated=0, retries=0, calls=0, input_tokens=0, output_tokens=0,
@@ -329,7 +329,7 @@ def _human_row(item: Item, items: ItemSet, person: int, place: int, date: str) -
 
 AGREEMENT = 0.7
 """Items whose key a smaller share of people choose are flagged: key, wording or scene may be wrong."""
-RESAMPLES = 2000
+_RESAMPLES = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,7 +364,7 @@ def _crossed(rows: Sequence[AnswerRow], seed: int) -> Interval:
         what = "person" if people == 1 else "family of items"
         return Interval(value, None, None, LEVEL, len(rows), why=f"one {what} only: no interval")
     rng, found = np.random.default_rng(seed), []
-    for _ in range(RESAMPLES):
+    for _ in range(_RESAMPLES):
         times = rng.multinomial(people, [1 / people] * people)[person]
         weight = times * rng.multinomial(families, [1 / families] * families)[family]
         if weight.any():
@@ -373,7 +373,7 @@ def _crossed(rows: Sequence[AnswerRow], seed: int) -> Interval:
     return percentile_interval(value, np.array(found), len(rows), clusters=fewer, limits=(0.0, 1.0))
 
 
-SHOWN_ITEMS = 20
+_SHOWN_ITEMS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -410,7 +410,7 @@ class SetAgreement(Result):
         dropped = [each for each in self.items if not each.kept]
         rows: list[tuple[Cell, ...]] = [
             (each.item, each.n, f"{each.agreed:.2f}", f"{each.right:.2f}", each.why)
-            for each in [each for each in dropped if each.n][:SHOWN_ITEMS]
+            for each in [each for each in dropped if each.n][:_SHOWN_ITEMS]
         ]
         columns = ("item", "people", "agreed", "right", "dropped because")
         reasons = ", ".join(f"{why} {n}" for why, n in Counter(each.why for each in dropped).items())

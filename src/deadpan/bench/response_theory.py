@@ -27,8 +27,8 @@ PRIOR_SLOPE = 0.5
 PRIOR_DIFFICULTY = 2.0
 """Standard deviation of the difficulty, around the mean ability."""
 GRID = np.linspace(-4.5, 4.5, 37)
-ROUNDS, STEPS, CLOSE = 200, 3, 1e-4
-SHOWN_ITEMS = 15
+_ROUNDS, _STEPS, CLOSE = 200, 3, 1e-4
+_SHOWN_ITEMS = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class ResponseModel(Result):
     def summary(self) -> Summary:
         """Return the abilities and the hardest items."""
         able: list[tuple[Cell, ...]] = [(name, value) for name, value in self.abilities]
-        hardest = sorted(self.items, key=lambda each: -(each.difficulty.value or 0.0))[:SHOWN_ITEMS]
+        hardest = sorted(self.items, key=lambda each: -(each.difficulty.value or 0.0))[:_SHOWN_ITEMS]
         hard: list[tuple[Cell, ...]] = [(e.item, e.difficulty, e.discrimination) for e in hardest]
         return Summary(
             (
@@ -93,7 +93,7 @@ def fit_responses(
     if (floor < 0).any() or (floor >= 1).any():
         raise DataError("guessing is below 0, or 1 or more: give 1 divided by the number of options")
     slope, place = np.zeros(len(items)), np.zeros(len(items))
-    for _ in range(ROUNDS):
+    for _ in range(_ROUNDS):
         weights = _posterior(right, known, slope, place, floor)
         before = np.concatenate([slope, place])
         slope, place = _maximize(right, known, slope, place, floor, weights)
@@ -133,7 +133,7 @@ def _maximize(
 ) -> tuple[FloatArray, FloatArray]:
     """Improve every item by itself: a few damped steps of Fisher scoring on the expected responses."""
     hits, tries = right.T @ weights, known.T.astype(np.float64) @ weights
-    for _ in range(STEPS):
+    for _ in range(_STEPS):
         p, d = _curves(slope, place, floor)
         residual = (hits - tries * p) * d / (p * (1 - p))
         information = tries * d**2 / (p * (1 - p))

@@ -31,9 +31,9 @@ from deadpan.errors import ConfigError
 if TYPE_CHECKING:
     from deadpan.datasets import Reading
 
-SET = "public@0.3.0"
-set_argument = click.argument("items", metavar="SET", default=SET)
-set_option = click.option("--set", "items", default=SET, show_default=True, help="The set of items.")
+_DEFAULT_SET = "public@0.3.0"
+set_argument = click.argument("items", metavar="SET", default=_DEFAULT_SET)
+set_option = click.option("--set", "items", default=_DEFAULT_SET, show_default=True, help="The set of items.")
 runs_argument = click.argument("folders", nargs=-1, type=PATH, metavar="[RUNS...]")
 
 
@@ -66,14 +66,14 @@ def sets_(schema: bool, as_json: bool) -> None:
         show(list_sets(), as_json)
 
 
-@bench.command()
+@bench.command("check")
 @click.argument("items", metavar="[SET]", required=False)
 @click.option("--audit/--no-audit", default=True, help="Whether to test what can be guessed.")
 @click.option("--submission", type=PATH, help="Check this run folder instead; SET is the set that was asked.")
 @click.option("--out", type=PATH, help="Write audit.svg and audit.png into this folder.")
 @seed_option
 @json_option
-def check(
+def check_command(
     items: str | None, audit: bool, submission: Path | None, out: Path | None, seed: int, as_json: bool
 ) -> int:
     """Check a SET: items, pairs and balance, and whether answers can be guessed. Exit 1 if anything is wrong.
@@ -89,7 +89,7 @@ def check(
         return show(check_submission(submission, items, ask=ask_passphrase), as_json)
     from deadpan.bench.items.check import check_set
 
-    result = check_set(items or SET, audit=audit, seed=seed, plot=out, ask=ask_passphrase)
+    result = check_set(items or _DEFAULT_SET, audit=audit, seed=seed, plot=out, ask=ask_passphrase)
     return show(result, as_json, failed=not result.passed)
 
 
@@ -118,13 +118,13 @@ def private() -> None:
     """Keep a set secret: seal, open and retire it."""
 
 
-@private.command()
+@private.command("seal")
 @set_argument
 @out_option
 @click.option("--kind", type=click.Choice(["private", "reserve"]), default="private", show_default=True,
               help="What the set is for.")  # fmt: skip
 @json_option
-def seal(items: str, out: Path, kind: Any, as_json: bool) -> None:
+def seal_command(items: str, out: Path, kind: Any, as_json: bool) -> None:
     """Encrypt a SET with a passphrase, from a prompt or from DEADPAN_BENCH_PASSPHRASE."""
     from deadpan.bench.items.sets import seal_set
 
@@ -182,7 +182,7 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
     return {**own, "set": options["items"], "price": options["price"] or None, "ask": ask_passphrase}
 
 
-@bench.command()
+@bench.command("run")
 @click.option("--llm", "models", multiple=True, help="Repeat for several. [default: the embedded model]")
 @run_options
 @click.option("--constrain/--no-constrain", default=None, help="Force a letter. [default: embedded models]")
@@ -193,7 +193,7 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
 @click.option("--people", type=PATH, help="Open track: people's marks, a CSV with item, run, right.")
 @click.option("--out", default="runs", show_default=True, type=PATH, help="Where to write.")
 @json_option
-def run(
+def run_command(
     models: tuple[str, ...], explain: bool, judge: str, people: Any, out: Path, as_json: bool, **options: Any
 ) -> int:
     """Ask models every item of a set. Run the same command again to resume a killed run.
@@ -245,23 +245,23 @@ def contamination(model: str | None, items: str, as_json: bool, **options: Any) 
 @json_option
 def organic(source: str, folders: Any, reading: Reading, as_json: bool, **options: Any) -> int:
     """Ask which of two real replies was meant sarcastically; SOURCE is your copy of sarc-main."""
-    from deadpan.bench.organic import names_of, run_organic
+    from deadpan.bench.organic import detector_names, run_organic
     from deadpan.datasets import read_source
     from deadpan.detect.detector import Detector
 
-    detectors = {name: Detector.load(folder) for name, folder in names_of(folders).items()}
+    detectors = {name: Detector.load(folder) for name, folder in detector_names(folders).items()}
     with live() as watch:
         result = run_organic(read_source(source, reading), detectors=detectors, watch=watch, **options)
     return show(result, as_json, failed=result.incomplete)
 
 
-@bench.command()
+@bench.command("score")
 @runs_argument
 @click.option("--language", help="Score only the items of one language, such as ko.")
 @click.option("--items", is_flag=True, help="Also show which items separate the models (public sets only).")
 @seed_option
 @json_option
-def score(folders: tuple[Path, ...], as_json: bool, **options: Any) -> None:
+def score_command(folders: tuple[Path, ...], as_json: bool, **options: Any) -> None:
     """Score and compare RUNS: Avg@k, Maj@k, pairs, consistency, categories, and every two runs.
 
     Intervals hold 95 %; comparisons are paired by item, clustered on families and Holm-corrected.
@@ -316,13 +316,13 @@ def people() -> None:
     """Let people answer the same items: a quiz for them, and their scores."""
 
 
-@people.command()
+@people.command("study")
 @set_argument
 @out_option
 @click.option("--raters", default=5, show_default=True, help="People per item.")
 @seed_option
 @json_option
-def study(items: str, out: Path, raters: int, seed: int, as_json: bool) -> None:
+def people_study(items: str, out: Path, raters: int, seed: int, as_json: bool) -> None:
     """Write a SET as a quiz for the studio."""
     from deadpan.bench.people import write_quiz
 
@@ -338,7 +338,7 @@ def study(items: str, out: Path, raters: int, seed: int, as_json: bool) -> None:
 @click.option("--min-raters", default=3, show_default=True, help="Minimum people per item.")
 @seed_option
 @json_option
-def score_people_(answers: Path, items: str, out: Path, as_json: bool, **options: Any) -> int:
+def people_score(answers: Path, items: str, out: Path, as_json: bool, **options: Any) -> int:
     """Turn ANSWERS (a studio export or a CSV) into a leaderboard row. Exit 1 if an item has no answer."""
     from deadpan.bench.people import score_people
 

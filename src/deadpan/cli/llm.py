@@ -66,7 +66,7 @@ def llm() -> None:
     """
 
 
-@llm.command()
+@llm.command("ask")
 @click.argument("prompt")
 @click.option("--llm", "model", help="[default: the largest embedded model that has been pulled]")
 @base_url_option
@@ -81,7 +81,7 @@ def llm() -> None:
 @click.option("--replicate", default=0, show_default=True, help="Another number gives another draw.")
 @click.option("--no-cache", is_flag=True, help="Ask even if the answer is in the cache.")
 @json_option
-def ask(
+def ask_command(
     prompt: str, instruction: str, replicate: int, no_cache: bool, as_json: bool, **settings: Any
 ) -> None:
     """Ask one question; if PROMPT is -, it is read from standard input."""

@@ -15,17 +15,17 @@ def models() -> None:
 
 @models.command("list")
 @json_option
-def list_command(as_json: bool) -> None:
+def list_models_command(as_json: bool) -> None:
     """List the models: description, size, licence, origin, whether pulled; --json also gives the folder."""
     from deadpan.models import list_models
 
     show(list_models(), as_json)
 
 
-@models.command()
+@models.command("pull")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @json_option
-def pull(names: tuple[str, ...], as_json: bool) -> None:
+def pull_command(names: tuple[str, ...], as_json: bool) -> None:
     """Download, check and unpack the weights of NAME.
 
     `all`: every model that is not optional. Intact models are skipped. Interrupted multi-part pulls resume.

@@ -26,9 +26,9 @@ from deadpan.generate.questions import in_order
 from deadpan.journal import Journal
 from deadpan.llm import LLMSettings, user
 from deadpan.llm.calls import CallRecord, call_key, find_call, now, record_call
-from deadpan.llm.client import run
+from deadpan.llm.client import run_on_loop
 from deadpan.llm.retries import Backoff, Failed
-from deadpan.llm.transport import Endpoint, connect, find_endpoint
+from deadpan.llm.transport import Endpoint, find_endpoint, open_connection
 from deadpan.validation import read_config
 
 Finding = tuple[str, str]
@@ -265,7 +265,7 @@ class Moderation:
     def close(self) -> None:
         """Close the connection; a later call opens it again."""
         if self._connection is not None:
-            run(self._connection.close())
+            run_on_loop(self._connection.close())
             self._connection = None
 
     async def find(self, texts: Sequence[str]) -> str:
@@ -299,7 +299,7 @@ class Moderation:
         import openai
 
         if self._connection is None:
-            self._connection = connect(self._endpoint, self.settings.timeout)
+            self._connection = open_connection(self._endpoint, self.settings.timeout)
         try:
             answer = await self._connection.moderations.create(model=self.model, input=text)
             result = answer.results[0]

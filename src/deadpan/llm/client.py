@@ -117,7 +117,7 @@ class Client:
         - `settings`: other LLMSettings for this call; the client's concurrency and max_cost still hold;
         - `tag`: a name for what is asked, kept in the journal; calls with different tags are different calls.
         """
-        return run(self._complete(self._call(messages, replicate, options)))
+        return run_on_loop(self._complete(self._call(messages, replicate, options)))
 
     async def acomplete(self, messages: Messages, replicate: int = 0, **options: Any) -> Reply:
         """Return one answer, awaited on any event loop."""
@@ -130,11 +130,11 @@ class Client:
 
         After an error no call is started, those in flight end and are cached, and then it is raised.
         """
-        return run(self._many(many, replicate, options, on_reply))
+        return run_on_loop(self._many(many, replicate, options, on_reply))
 
     def close(self) -> None:
         """Close the connections; a later call opens them again."""
-        run(self.transport.close())
+        run_on_loop(self.transport.close())
 
     async def aclose(self) -> None:
         """Close the connections, awaited on any event loop."""
@@ -470,7 +470,7 @@ def submit(work: Coroutine[Any, Any, T]) -> Future[T]:
     return asyncio.run_coroutine_threadsafe(work, background())
 
 
-def run(work: Coroutine[Any, Any, T]) -> T:
+def run_on_loop(work: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine on the loop and return its result; an interrupt here cancels it there."""
     loop = background()
     if _thread is threading.current_thread():

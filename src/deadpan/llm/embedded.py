@@ -120,7 +120,7 @@ def weights_of(name: str) -> Path:
     return models.path(name) / known[name]
 
 
-def identity(name: str) -> str:
+def weights_identity(name: str) -> str:
     """Return the name and version of the weights, a part of the cache's key."""
     return f"embedded:{name}-{models.find(name).version}"
 

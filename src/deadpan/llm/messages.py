@@ -14,7 +14,7 @@ from deadpan.errors import ConfigError, DataError
 StopReason = Literal["stop", "max_tokens", "content_filter", "other"]
 """The reason the model stopped: it was done, it reached max_tokens, the provider refused, anything else."""
 
-ROLES = ("system", "developer", "user", "assistant")
+_ROLES = ("system", "developer", "user", "assistant")
 
 
 class Message(TypedDict):
@@ -123,8 +123,8 @@ def conversation(messages: Messages) -> list[Message]:
                 f"message {number} is a {kind}: pass text, or {{'role': 'user', 'content': text}}"
             )
         role, content = turn.get("role"), turn.get("content")
-        if role not in ROLES:
-            raise ConfigError(f"message {number} has role {role!r}: choose from {', '.join(ROLES)}")
+        if role not in _ROLES:
+            raise ConfigError(f"message {number} has role {role!r}: choose from {', '.join(_ROLES)}")
         if not isinstance(content, str):
             raise DataError(f"message {number} has no text: its content must be a string")
         try:

@@ -11,10 +11,10 @@ import os
 import signal
 import sys
 
-LOOPBACK = "127.0.0.1"
+_LOOPBACK = "127.0.0.1"
 _IF_KNOWN = {
-    "hostname": LOOPBACK,
-    "hostnames": [LOOPBACK],
+    "hostname": _LOOPBACK,
+    "hostnames": [_LOOPBACK],
     "webui": False,
     "ui": False,
     "fit_params": False,

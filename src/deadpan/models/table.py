@@ -17,7 +17,7 @@ from deadpan.results import Result
 if TYPE_CHECKING:
     from deadpan.page.summary import Summary
 
-ALL = "all"
+_ALL = "all"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ def find(name: str) -> Model:
 def select(names: Sequence[str]) -> list[str]:
     """Return the models to pull: `all` stands for every model that is not optional."""
     small = [name for name, model in MODELS.items() if not model.optional]
-    chosen = [each for name in names for each in (small if name == ALL else [name])]
+    chosen = [each for name in names for each in (small if name == _ALL else [name])]
     for name in chosen:
         find(name)
     return list(dict.fromkeys(chosen))

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from deadpan import models
 from deadpan.errors import ModelError
 from deadpan.llm import EMBEDDED_PREFIX, LLMSettings, Message, default_model, embedded_server, system, user
-from deadpan.llm.transport import Endpoint, connect, find_endpoint, request_body
+from deadpan.llm.transport import Endpoint, find_endpoint, open_connection, request_body
 from deadpan.records import Example
 from deadpan.serve.settings import ServeSettings
 from deadpan.text import render_turn
@@ -47,7 +47,7 @@ async def stream_reading(settings: LLMSettings, example: Example) -> AsyncIterat
     import openai
 
     endpoint = await _endpoint(settings)
-    client = connect(endpoint, settings.timeout)
+    client = open_connection(endpoint, settings.timeout)
     try:
         body = request_body(endpoint, settings, question(example), 0)
         body.pop("cache_prompt", None)

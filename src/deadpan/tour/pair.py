@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from deadpan.bench.items.item import CHANCE
 from deadpan.bench.items.sets import open_set
 from deadpan.bench.runs.folder import BenchRun, find_runs
-from deadpan.bench.scores.score import kind_of, pair_accuracy
+from deadpan.bench.scores.score import minimal_pair_accuracy, system_kind
 from deadpan.datasets import read_dataset
 from deadpan.detect.detector import DEFAULT, STUDENT, Detector, student_is_ready
 from deadpan.formats.labels import label_word
@@ -49,7 +49,7 @@ def stop(guide: Guide) -> None:
     guide.step("asking the detectors")
     rows = [_detector_row(*one, examples) for one in _detectors(guide)]
     whole = [run for run in find_runs([]) if run.complete and run.plan.whole_set]
-    runs = [run for run in whole if kind_of(run.plan.model) == "model"]
+    runs = [run for run in whole if system_kind(run.plan.model) == "model"]
     rows += [_run_row(run, pair) for run in runs]
     rows += _recorded_rows(recorded, pair, {run.plan.model for run in runs})
     guide.page.table(
@@ -132,7 +132,10 @@ def _choices(model: str, hits: Sequence[int], asked: int) -> Answered:
 def _all_pairs(guide: Guide, recorded: Recorded, runs: Sequence[BenchRun], total: int) -> None:
     """Show who solves how many of all pairs, and what a detector of words can reach."""
     rows: list[tuple[Cell, ...]] = [(recorded.reader, recorded.solved(total) / total)]
-    rows += [(run.plan.model.removeprefix("embedded/"), pair_accuracy(run.rows, guide.seed)) for run in runs]
+    rows += [
+        (run.plan.model.removeprefix("embedded/"), minimal_pair_accuracy(run.rows, guide.seed))
+        for run in runs
+    ]
     guide.page.table(
         ("language model", "share of pairs"), [*rows, ("chance", CHANCE**2)],
         caption=f"Both questions answered correctly, of all {total} pairs of SarcBench",

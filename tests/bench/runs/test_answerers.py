@@ -6,7 +6,7 @@ import pytest
 
 from bench_items import FAST, job, small_set
 from deadpan.bench.runs.folder import JOURNAL, read_run
-from deadpan.bench.runs.journal import read_calls
+from deadpan.bench.runs.journal import read_bench_calls
 from deadpan.bench.runs.run import run_models
 from deadpan.bench.runs.settings import Sampling
 from deadpan.llm import Unreachable
@@ -22,8 +22,8 @@ ANSWER = send(200, BODY)
 def run(model, url, out, **sampling):
     work = job(SET, runs=1, sampling=Sampling(base_url=url, **sampling))
     [(folder, complete)] = run_models([model], work, out, clock=FAST)
-    assert complete, read_calls(folder / JOURNAL)
-    return read_calls(folder / JOURNAL)
+    assert complete, read_bench_calls(folder / JOURNAL)
+    return read_bench_calls(folder / JOURNAL)
 
 
 def test_the_request_in_the_journal_is_the_one_the_server_got(tmp_path):

@@ -10,7 +10,7 @@ from bench_items import FAST, Scripted, forget_calls, job, right, says, small_se
 from deadpan.bench.items.prompts import REASONED
 from deadpan.bench.runs.answerers import GivenAnswer
 from deadpan.bench.runs.folder import JOURNAL, read_run
-from deadpan.bench.runs.journal import read_calls
+from deadpan.bench.runs.journal import read_bench_calls
 from deadpan.bench.runs.run import run_models
 from deadpan.bench.runs.settings import HOSTED_LIMIT, Sampling
 from deadpan.bench.scores.score import score_run
@@ -162,7 +162,7 @@ def test_what_is_not_in_the_journal_is_asked_again_and_only_that(tmp_path):
     again = Scripted(right)
     assert go(again, tmp_path).complete
     assert len(again.asked) == 36 - 20
-    assert len(read_calls(journal)) == 36
+    assert len(read_bench_calls(journal)) == 36
 
 
 def test_the_journal_of_another_program_is_not_mixed_in(tmp_path):
@@ -276,7 +276,7 @@ def test_what_is_in_flight_when_the_money_ends_is_logged(tmp_path):
     model = Scripted(right)
     with pytest.raises(CostLimit):
         go(model, tmp_path, job(SET, max_cost=0.006))
-    assert 0 < len(model.asked) == len(read_calls(tmp_path / "openai-gpt-4o" / JOURNAL)) < 36
+    assert 0 < len(model.asked) == len(read_bench_calls(tmp_path / "openai-gpt-4o" / JOURNAL)) < 36
     assert score_run(read_run(tmp_path / "openai-gpt-4o")).cost <= 0.006
 
 

@@ -14,7 +14,7 @@ from bench_items import FAST, small_set
 from bench_server import FINAL, SHARES, FaultServer
 from deadpan.bench.items.prompts import render_prompt
 from deadpan.bench.runs.folder import JOURNAL, read_run
-from deadpan.bench.runs.journal import read_calls
+from deadpan.bench.runs.journal import read_bench_calls
 from deadpan.bench.runs.run import run_models
 from deadpan.bench.runs.settings import LIMITS, RunSettings, Sampling
 from deadpan.bench.scores.score import score_run
@@ -66,7 +66,7 @@ def test_many_calls_with_every_fault(tmp_path):
     server.server_close()
     assert complete
     assert len(record) > 1.1 * ROWS and set(SHARES) <= {each["kind"] for each in record}
-    calls = read_calls(run.path / JOURNAL)
+    calls = read_bench_calls(run.path / JOURNAL)
     assert len(calls) == len(record), "every request the server saw is in the journal, and no other"
 
     sent = [call.request for call in calls if not call.error]

@@ -18,7 +18,7 @@ import pytest
 from bench_items import small_set
 from deadpan.bench.items.item import write_items
 from deadpan.bench.runs.folder import JOURNAL, read_run
-from deadpan.bench.runs.journal import read_calls
+from deadpan.bench.runs.journal import read_bench_calls
 from deadpan.bench.scores.score import score_run
 from forked_commands import ForkedCommands
 
@@ -60,7 +60,7 @@ def test_killed_again_and_again(url, forked, tmp_path):
     for kill in range(KILLS):
         process = forked.start(words, tmp_path)
         wanted = (kill + 1) * 25 + draw.randrange(10)
-        while process.poll() is None and len(read_calls(journal)) < wanted:
+        while process.poll() is None and len(read_bench_calls(journal)) < wanted:
             time.sleep(0.02)
         assert process.poll() is None, "it was killed before its end"
         os.kill(process.pid, signal.SIGKILL)
@@ -71,13 +71,13 @@ def test_killed_again_and_again(url, forked, tmp_path):
     run = read_run(out / "fault-1")
     assert run.complete
     seen = record(url)
-    repeated = len(seen) - len(read_calls(journal))
+    repeated = len(seen) - len(read_bench_calls(journal))
     assert 0 <= repeated <= KILLS * CONCURRENCY, "at most what was in flight was asked again"
     assert sum(count - 1 for count in Counter((e["prompt"], e["limit"]) for e in seen).values()) == repeated
 
     # The answers it kept are the server's: an unbroken run of the same answers scores the same.
     assert len(run.rows) == 120
     assert all(row.prediction or row.truncated for row in run.rows)
-    answers = {call.key: call.text for call in read_calls(journal)}
+    answers = {call.key: call.text for call in read_bench_calls(journal)}
     assert {(row.item, row.run): row.text for row in run.rows} == answers
     assert score_run(run).avg.value == sum(row.correct for row in run.rows) / 120

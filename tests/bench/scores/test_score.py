@@ -9,7 +9,13 @@ import pytest
 from bench_items import right, run_scripted, says, small_set
 from bench_rows import make_row, make_rows, make_run
 from deadpan.bench.items.item import CATEGORIES
-from deadpan.bench.scores.score import ItemAnswers, item_answers, mean_interval, pair_accuracy, score_run
+from deadpan.bench.scores.score import (
+    ItemAnswers,
+    item_answers,
+    mean_interval,
+    minimal_pair_accuracy,
+    score_run,
+)
 from deadpan.errors import DataError
 from deadpan.llm.retries import Failed
 from deadpan.stats import wilson
@@ -71,7 +77,7 @@ def test_the_paper_s_consistency_is_not_that_of_letters():
 
 def test_a_pair_is_right_where_both_items_are_in_one_run():
     letters = {"a1": "AB", "a2": "BA", "b1": "AA", "b2": "AB", "c1": "AA", "d1": "A", "d2": "A", "d3": "A"}
-    pairs = pair_accuracy(make_rows(letters))
+    pairs = minimal_pair_accuracy(make_rows(letters))
     assert (pairs.value, pairs.n) == (0.25, 2), "a 0, b 1/2; c has no twin, d is no pair"
 
 
@@ -89,7 +95,11 @@ def test_the_intervals_are_those_of_seed_0():
     assert mean_interval(values, groups) != mean_interval(values, groups, seed=1)
     rows = make_rows({f"{name}{twin}": "A" * n + "B" * (26 - n)
                       for n, name in enumerate("abcdefghijklmnopqrstuvwxyz") for twin in (1, 2)})  # fmt: skip
-    assert pair_accuracy(rows) == pair_accuracy(rows, seed=0) != pair_accuracy(rows, seed=1)
+    assert (
+        minimal_pair_accuracy(rows)
+        == minimal_pair_accuracy(rows, seed=0)
+        != minimal_pair_accuracy(rows, seed=1)
+    )
     assert score_run(make_run(rows)) == score_run(make_run(rows), seed=0) != score_run(make_run(rows), seed=1)
 
 

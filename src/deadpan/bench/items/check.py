@@ -13,14 +13,7 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 from deadpan.bench.items.item import CHANCE, CHECKS, LETTERS, OPTIONS, family
-from deadpan.bench.items.probes import (
-    RULES,
-    form_only,
-    options_only,
-    overlap,
-    rule_credit,
-    utterance_only,
-)
+from deadpan.bench.items.probes import RULES, form_only, options_only, overlap, rule_credit, utterance_only
 from deadpan.bench.items.sets import AskPassphrase, ItemSet, count_pairs, open_set
 from deadpan.page.summary import Summary
 from deadpan.page.table import Cell, Table
@@ -206,14 +199,14 @@ def _tail(chi: float) -> float:
 
 MARGIN = 0.05
 """The largest distance from chance that the classifiers of a passing set may have."""
-POWER = 0.8
+_POWER = 0.8
 LONGER, SHARED_MORE = 1.25, 0.5
 CLASSIFIERS: dict[str, Callable[[Sequence[Item], int], FloatArray]] = {
     "words of the options": options_only,
     "form of the options": form_only,
     "options, utterance and question": utterance_only,
 }
-SHOWN_ITEMS = 12
+_SHOWN_ITEMS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,9 +253,9 @@ class SetAudit(Result):
             for probe in self.probes
         ]
         table = Table(("guess by", "accuracy", "verdict"), tuple(rows))
-        notes = [f"{each.item}: {each.what}" for each in self.failed_items[:SHOWN_ITEMS]]
-        if len(self.failed_items) > SHOWN_ITEMS:
-            notes.append(f"... and {len(self.failed_items) - SHOWN_ITEMS} more (--json lists all)")
+        notes = [f"{each.item}: {each.what}" for each in self.failed_items[:_SHOWN_ITEMS]]
+        if len(self.failed_items) > _SHOWN_ITEMS:
+            notes.append(f"... and {len(self.failed_items) - _SHOWN_ITEMS} more (--json lists all)")
         notes.append(
             f"{self.set} {'passes' if self.passed else 'FAILS'}: {self.n} items in {self.families} families."
         )
@@ -274,11 +267,7 @@ class SetAudit(Result):
 
 
 def audit_set(
-    items: str | Path | ItemSet,
-    *,
-    seed: int = 0,
-    plot: Path | None = None,
-    ask: AskPassphrase | None = None,
+    items: str | Path | ItemSet, *, seed: int = 0, plot: Path | None = None, ask: AskPassphrase | None = None
 ) -> SetAudit:
     """Run every probe on a set; intervals resample whole families. `plot` is a folder for audit.svg and .png.
 
@@ -360,7 +349,7 @@ def _tells(option: str) -> bool:
 
 def smallest_effect(n: int, level: float = LEVEL) -> float:
     """Return the smallest rise above chance that a probe on n items shows with 80 % power."""
-    z = NormalDist().inv_cdf((1 + level) / 2) + NormalDist().inv_cdf(POWER)
+    z = NormalDist().inv_cdf((1 + level) / 2) + NormalDist().inv_cdf(_POWER)
     return z * math.sqrt(CHANCE * (1 - CHANCE) / n)
 
 

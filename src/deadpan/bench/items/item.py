@@ -25,13 +25,7 @@ CATEGORIES = (
     "sincere_control",
     "context_dependence",
 )
-CHECKS = (
-    "enough_context",
-    "one_best_answer",
-    "not_obvious_from_keywords",
-    "plausible_distractors",
-    "safe",
-)
+CHECKS = ("enough_context", "one_best_answer", "not_obvious_from_keywords", "plausible_distractors", "safe")
 """The quality checklist that every item answers."""
 
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")

@@ -21,7 +21,7 @@ from deadpan.stats.interval import FloatArray, IntArray
 from deadpan.text import sarc_tokens
 from deadpan.vectors import Vectors, cosine
 
-FOLDS = 10
+_FOLDS = 10
 CROSSES = 2**12
 SHORTEST_WORD = 4
 """Shorter words are mostly grammar; pairs of them would only add noise."""
@@ -59,7 +59,7 @@ def rule_credit(items: Sequence[Item], rule: Rule) -> FloatArray:
 def folds_of(items: Sequence[Item], seed: int) -> IntArray:
     """Return a fold per item, keeping families whole; draws do not depend on the order of items."""
     names = sorted({family(item) for item in items}, key=lambda name: draw(seed, name))
-    place = {name: number % FOLDS for number, name in enumerate(names)}
+    place = {name: number % _FOLDS for number, name in enumerate(names)}
     return np.array([place[family(item)] for item in items], dtype=np.int64)
 
 

@@ -331,9 +331,9 @@ def retire_set(
     )
 
 
-MAGIC = b"deadpan sealed set 1\n"
+_MAGIC = b"deadpan sealed set 1\n"
 SALT, NONCE, KEY = 16, 12, 32
-COST, BLOCK, LANES = 2**16, 8, 1
+COST, _BLOCK, LANES = 2**16, 8, 1
 """Settings of scrypt: each guess of the passphrase costs 64 MB and a fraction of a second."""
 HIGHEST_COST = 2**20
 SHORTEST = 8
@@ -350,7 +350,7 @@ class SealHeader:
     salt: str
     nonce: str
     cost: int = COST
-    block: int = BLOCK
+    block: int = _BLOCK
     lanes: int = LANES
 
 
@@ -358,7 +358,7 @@ def is_sealed(path: Path) -> bool:
     """Return whether a file is a sealed set."""
     try:
         with Path(path).open("rb") as file:
-            return file.read(len(MAGIC)) == MAGIC
+            return file.read(len(_MAGIC)) == _MAGIC
     except OSError:
         return False
 
@@ -382,9 +382,9 @@ def seal(
     salt, nonce = entropy(SALT), entropy(NONCE)
     header = SealHeader(name, version, visibility, hash, _text(salt), _text(nonce))
     readable = json.dumps(asdict(header)).encode() + b"\n"
-    sealed = _cipher(passphrase, header).encrypt(nonce, plain, MAGIC + readable)
+    sealed = _cipher(passphrase, header).encrypt(nonce, plain, _MAGIC + readable)
     with atomic(path) as temporary:
-        temporary.write_bytes(MAGIC + readable + sealed)
+        temporary.write_bytes(_MAGIC + readable + sealed)
     return header
 
 
@@ -393,7 +393,7 @@ def unseal(path: Path, passphrase: str) -> tuple[SealHeader, bytes]:
     exceptions = need("cryptography.exceptions", "bench")
     header, readable, sealed = _parts(path)
     try:
-        plain = _cipher(passphrase, header).decrypt(_bytes(header.nonce), sealed, MAGIC + readable)
+        plain = _cipher(passphrase, header).decrypt(_bytes(header.nonce), sealed, _MAGIC + readable)
     except exceptions.InvalidTag:
         raise DataError(f"{path}: wrong passphrase, or the file was changed: try again") from None
     return header, plain
@@ -404,15 +404,15 @@ def _parts(path: Path) -> tuple[SealHeader, bytes, bytes]:
         raw = Path(path).read_bytes()
     except FileNotFoundError:
         raise DataError(f"{path}: no such file: check the path") from None
-    readable, newline, sealed = raw.removeprefix(MAGIC).partition(b"\n")
+    readable, newline, sealed = raw.removeprefix(_MAGIC).partition(b"\n")
     try:
-        if not raw.startswith(MAGIC) or not newline:
+        if not raw.startswith(_MAGIC) or not newline:
             raise ValueError("the first lines are missing")
         header = SealHeader(**json.loads(readable))
         if len(_bytes(header.salt)) != SALT or len(_bytes(header.nonce)) != NONCE:
             raise ValueError("the salt or nonce has a wrong size")
         # A forged header must not use up all memory before the tag is checked.
-        if not (2**14 <= header.cost <= HIGHEST_COST and header.block == BLOCK and header.lanes == LANES):
+        if not (2**14 <= header.cost <= HIGHEST_COST and header.block == _BLOCK and header.lanes == LANES):
             raise ValueError("the key settings are out of range")
     except (ValueError, TypeError) as bad:
         raise DataError(f"{path}: not a sealed set of deadpan ({bad}): download or copy it again") from None

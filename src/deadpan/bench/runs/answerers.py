@@ -81,15 +81,15 @@ class Baseline:
     """A rule that chooses a letter, free of charge: what the score of a model is compared with."""
 
     def __init__(self, name: str, seed: int) -> None:
-        if name not in RULES:
-            known = [BASELINE_PREFIX + rule for rule in RULES]
+        if name not in _RULES:
+            known = [BASELINE_PREFIX + rule for rule in _RULES]
             raise ConfigError(unknown("baseline", BASELINE_PREFIX + name, known))
         self.name = name
         self.seed = seed
 
     async def ask(self, posed: PosedItem, max_tokens: int) -> GivenAnswer:
         """Answer with the letter the rule chooses, in the requested form."""
-        letter = LETTERS[RULES[self.name](posed, self.seed)]
+        letter = LETTERS[_RULES[self.name](posed, self.seed)]
         return GivenAnswer(f"Final Answer: {letter}", "stop", BASELINE_PREFIX + self.name)
 
 
@@ -118,7 +118,7 @@ def _similar(posed: PosedItem, seed: int) -> int:
     return int(option_similarity(item, before)[list(posed.order)].argmax())
 
 
-RULES: Mapping[str, Callable[[PosedItem, int], int]] = {
+_RULES: Mapping[str, Callable[[PosedItem, int], int]] = {
     "random": _random,
     "first": _first,
     "longest": _longest,

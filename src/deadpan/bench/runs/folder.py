@@ -89,7 +89,7 @@ class BenchRun:
         return self.plan.visibility == "public"
 
 
-def slug(model: str) -> str:
+def model_slug(model: str) -> str:
     """Return the folder name of a model."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", model).strip("-.") or "model"
 

@@ -17,8 +17,7 @@ from deadpan.bench.runs.answers import kept_form, place_of, read_letter
 from deadpan.bench.runs.folder import AnswerRow, letters
 from deadpan.errors import DataError
 from deadpan.journal import Journal
-from deadpan.llm import CallRecord, Usage
-from deadpan.llm import read_calls as read_records
+from deadpan.llm import CallRecord, Usage, read_calls
 from deadpan.llm.transport import LIMIT
 from deadpan.records import Item
 
@@ -58,12 +57,12 @@ def call_tag(item: str, run: int, limit: int) -> str:
     return f"{item} {run} {limit}"
 
 
-def read_calls(path: Path) -> list[BenchCall]:
+def read_bench_calls(path: Path) -> list[BenchCall]:
     """Read the finished requests of a run, failed ones included, oldest first."""
     if not path.exists():
         return []
     with Journal(path) as journal:
-        return [_bench_call(record, path) for record in read_records(journal)]
+        return [_bench_call(record, path) for record in read_calls(journal)]
 
 
 def _bench_call(record: CallRecord, path: Path) -> BenchCall:

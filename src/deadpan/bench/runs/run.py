@@ -12,7 +12,7 @@ from typing import Self
 
 from deadpan.bench.items.prompts import REASONED
 from deadpan.bench.runs.answerers import Answerer, ItemTransport, connect
-from deadpan.bench.runs.folder import JOURNAL, AnswerRow, RunPlan, begin, check_resumable, finish, slug
+from deadpan.bench.runs.folder import JOURNAL, AnswerRow, RunPlan, begin, check_resumable, finish, model_slug
 from deadpan.bench.runs.journal import (
     BenchCall,
     Key,
@@ -21,21 +21,13 @@ from deadpan.bench.runs.journal import (
     call_tag,
     make_row,
     next_limit,
-    read_calls,
+    read_bench_calls,
 )
 from deadpan.bench.runs.settings import PosedItem, RunSettings, is_local
 from deadpan.errors import ConfigError, DataError, DeadpanError, ModelError
 from deadpan.journal import Journal
-from deadpan.llm import (
-    HOPELESS,
-    Backoff,
-    Budget,
-    Client,
-    Reply,
-    Transport,
-    Unavailable,
-)
-from deadpan.llm.client import run as run_in_background
+from deadpan.llm import HOPELESS, Backoff, Budget, Client, Reply, Transport, Unavailable
+from deadpan.llm.client import run_on_loop
 from deadpan.page.table import Cell, Table
 from deadpan.progress import Progress
 from deadpan.storage import lock_folder
@@ -74,7 +66,7 @@ def run_models(
     if Path(out).exists() and not Path(out).is_dir():
         raise DataError(f"{out}: is a file: choose another --out")
     asked = [settings.plan(model) for model in models]
-    plans = [(Path(out) / slug(plan.system), plan) for plan in asked]
+    plans = [(Path(out) / model_slug(plan.system), plan) for plan in asked]
     _check_folders(plans)
     for folder, plan in plans:
         settings.call_settings(plan)
@@ -94,7 +86,7 @@ def run_models(
             locks.enter_context(lock_folder(folder))
             begin(folder, plan)
         report = lambda: watch([runner.state for runner in runners])  # noqa: E731
-        errors = run_in_background(_ask(unfinished, ready, report))
+        errors = run_on_loop(_ask(unfinished, ready, report))
         finished = [(folder, finish(folder, plan, _rows(settings, plan, folder))) for folder, plan in plans]
     if errors:
         raise errors[0]
@@ -150,7 +142,7 @@ class _Runner:
         cls, settings: RunSettings, plan: RunPlan, folder: Path, budget: Budget, clock: RunClock
     ) -> Self:
         """Read the journal: what is still to ask, and what earlier sessions spent."""
-        calls = read_calls(folder / JOURNAL)
+        calls = read_bench_calls(folder / JOURNAL)
         earlier = by_key(calls)
         pending = [
             posed
@@ -249,7 +241,7 @@ def _as_transport(answerer: Answerer | Transport, posed: Sequence[PosedItem]) ->
 
 def _rows(settings: RunSettings, plan: RunPlan, folder: Path) -> list[AnswerRow]:
     """Return a row for everything asked, answered or not."""
-    calls = by_key(read_calls(folder / JOURNAL))
+    calls = by_key(read_bench_calls(folder / JOURNAL))
     asked = settings.to_ask()
     orders = {(posed.item.id, posed.run): posed.order for posed in asked}
     prompts = {(posed.item.id, posed.run): posed.prompt for posed in asked}

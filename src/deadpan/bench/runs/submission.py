@@ -125,7 +125,7 @@ def _misread(row: AnswerRow, item: Item, template: str) -> str:
     return "" if row.prediction == read else f"its letter is {row.prediction!r}, but its text says {read!r}"
 
 
-SAME = ("model", "set", "set_hash", "items", "runs", "prompt", "temperature", "top_p", "seed", "shuffle")
+_SAME = ("model", "set", "set_hash", "items", "runs", "prompt", "temperature", "top_p", "seed", "shuffle")
 """Fields that merged runs must have in common. Token limits may differ: they are why people rerun."""
 
 
@@ -185,7 +185,7 @@ def _check_same_questions(runs: Sequence[BenchRun]) -> None:
     first = encode(runs[0].plan)
     for run in runs[1:]:
         other = encode(run.plan)
-        for name in SAME:
+        for name in _SAME:
             if first[name] != other[name]:
                 raise DataError(
                     f"{run.path} differs from {runs[0].path} in {name}: only reruns of the same questions "

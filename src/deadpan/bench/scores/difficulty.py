@@ -12,7 +12,7 @@ import numpy as np
 
 from deadpan.bench.runs.folder import BenchRun
 from deadpan.bench.scores.comparison import check_same
-from deadpan.bench.scores.score import ItemAnswers, item_answers, kind_of
+from deadpan.bench.scores.score import ItemAnswers, item_answers, system_kind
 from deadpan.errors import DataError
 from deadpan.page.summary import Summary
 from deadpan.page.table import Cell, Table
@@ -21,7 +21,7 @@ from deadpan.validation import encode
 
 FEWEST_MODELS = 3
 """The number of models that discrimination needs."""
-SHOWN_ITEMS = 15
+_SHOWN_ITEMS = 15
 
 _ALPHA = 0.05  # the level of the tests per item
 
@@ -66,7 +66,7 @@ class ItemReport(Result):
         """Return the hardest items, and the number of items in each state."""
         rows: list[tuple[Cell, ...]] = [
             (each.item, each.category, each.easiness, each.discrimination, each.state, each.tempting)
-            for each in self.items[:SHOWN_ITEMS]
+            for each in self.items[:_SHOWN_ITEMS]
         ]
         columns = ("item", "category", "right", "discr.", "state", "tempts")
         states = ", ".join(f"{n} {state}" for state, n in Counter(each.state for each in self.items).items())
@@ -94,7 +94,7 @@ def item_facts(runs: Sequence[BenchRun]) -> list[ItemFacts]:
     Runs on a part of the set count only if there are no others, since an item needs every model.
     """
     check_same(runs)
-    models = [run for run in runs if kind_of(run.plan.model) == "model"]
+    models = [run for run in runs if system_kind(run.plan.model) == "model"]
     models = [run for run in models if run.plan.whole_set] or models
     if not models:
         raise DataError("no model among the runs: add a run of a model, baselines and people do not count")

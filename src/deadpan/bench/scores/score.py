@@ -146,7 +146,7 @@ def score_run(run: BenchRun, seed: int = 0) -> RunScores:
     mean = _over(asked, seed)
     return RunScores(
         model=run.plan.system,
-        kind=kind_of(run.plan.model),
+        kind=system_kind(run.plan.model),
         set=run.plan.set,
         set_hash=run.plan.set_hash,
         visibility=run.plan.visibility,
@@ -159,7 +159,7 @@ def score_run(run: BenchRun, seed: int = 0) -> RunScores:
         avg=mean(lambda each: each.right),
         maj=mean(lambda each: float(each.plurality == each.answer)),
         ties=sum(each.tied for each in asked),
-        pairs=pair_accuracy(rows, seed),
+        pairs=minimal_pair_accuracy(rows, seed),
         consistency=mean(lambda each: float(each.right in (0.0, 1.0))),
         letter_consistency=mean(
             lambda each: float(len(set(each.predictions)) == 1 and all(each.predictions))
@@ -178,7 +178,7 @@ def score_run(run: BenchRun, seed: int = 0) -> RunScores:
         escalated=sum(row.escalated > 0 for row in rows) / count,
         retries=sum(row.retries for row in run.rows),
         chance=sum(1 / len(row.order) if row.order else CHANCE for row in rows) / len(rows),
-        errors=run.plan.total - len(rows) if kind_of(run.plan.model) != "human" else 0,
+        errors=run.plan.total - len(rows) if system_kind(run.plan.model) != "human" else 0,
         cost=None if any(cost is None for cost in costs) else sum(cost or 0.0 for cost in costs),
         seconds=median(row.seconds for row in rows),
         returned=tuple(sorted({row.returned for row in rows if row.returned})),
@@ -197,20 +197,20 @@ def _shuffle_consistency(rows: Sequence[AnswerRow], seed: int) -> Interval | Non
     for row in rows:
         orders[row.item].add(row.order)
     asked = item_answers([row for row in rows if len(orders[row.item]) > 1])
-    if not asked or kind_of(rows[0].model) == "human":
+    if not asked or system_kind(rows[0].model) == "human":
         return None
     return _over(asked, seed)(lambda each: float(len(set(each.predictions)) == 1 and all(each.predictions)))
 
 
 def _in_form(model: str, rows: Sequence[AnswerRow]) -> float | None:
     """Return the share of answers in the form asked for; rows of older runs are judged by their text."""
-    if kind_of(model) == "human":
+    if system_kind(model) == "human":
         return None
     kept = (kept_form(row.text) if row.in_form is None else row.in_form for row in rows)
     return sum(kept) / len(rows)
 
 
-def kind_of(model: str) -> str:
+def system_kind(model: str) -> str:
     """Return model, baseline or human."""
     return "human" if model == "human" else "baseline" if model.startswith("baseline/") else "model"
 
@@ -245,7 +245,7 @@ def mean_interval(values: Sequence[float], groups: Sequence[str], seed: int = 0)
     )  # fmt: skip
 
 
-def pair_accuracy(rows: Sequence[AnswerRow], seed: int = 0) -> Interval:
+def minimal_pair_accuracy(rows: Sequence[AnswerRow], seed: int = 0) -> Interval:
     """Return the share of minimal pairs with both items right in a run. Chance is the square of an item's."""
     runs: dict[tuple[str, int], dict[str, bool]] = defaultdict(dict)
     for row in rows:

@@ -11,14 +11,14 @@ from deadpan.bench.scores.score import RunScores, in_language, languages_of, sco
 from deadpan.errors import DataError
 from deadpan.stats import Interval, PairedDifference
 
-PROVIDERS = {
+_PROVIDERS = {
     "openai": "OpenAI", "anthropic": "Anthropic", "google": "Google", "mistral": "Mistral", "grok": "xAI",
     "deepseek": "DeepSeek", "together": "Together", "openrouter": "OpenRouter", "bedrock": "Amazon Bedrock",
     "azureai": "Azure", "groq": "Groq", "embedded": "runs on this machine", "baseline": "baseline",
     "human": "people", "hf": "Hugging Face", "vllm": "vLLM", "ollama": "Ollama", "moonshot": "MoonshotAI",
 }  # fmt: skip
 
-RUNS = 5
+_RUNS = 5
 """Runs per item in the paper."""
 
 
@@ -148,7 +148,7 @@ def _better(one: RunScores, other: RunScores, compared: Mapping[frozenset[str], 
 def _too_few_runs(scores: RunScores, others: Sequence[RunScores]) -> str:
     """Return a reason if a model was asked less often than the paper's five runs and than another model."""
     most = max((each.runs for each in others if each.kind == "model"), default=0)
-    wanted = min(RUNS, most)
+    wanted = min(_RUNS, most)
     if scores.kind != "model" or scores.runs >= wanted:
         return ""
     return f"{scores.runs} run{'s' if scores.runs > 1 else ''} instead of {wanted}"
@@ -158,9 +158,9 @@ def named(model: str) -> tuple[str, str]:
     """Split the name of a model into its own name and its provider."""
     parts = model.split("/")
     if len(parts) == 1:
-        return ("People", "people") if model == "human" else (model, PROVIDERS.get(model, "own endpoint"))
+        return ("People", "people") if model == "human" else (model, _PROVIDERS.get(model, "own endpoint"))
     provider = parts[1] if parts[0] == "openai-api" and len(parts) > 2 else parts[0]
-    return parts[-1], PROVIDERS.get(provider, provider)
+    return parts[-1], _PROVIDERS.get(provider, provider)
 
 
 @dataclass(frozen=True, slots=True)

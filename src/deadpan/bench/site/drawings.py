@@ -11,29 +11,29 @@ from deadpan.page.markup import escape
 from deadpan.page.numbers import digits
 from deadpan.stats import Interval
 
-WIDTH, HEIGHT, PAD = 176, 14, 5
+_WIDTH, _HEIGHT, _PAD = 176, 14, 5
 
 
 def bar(interval: Interval, chance: float) -> str:
     """Draw an interval from 0 to 1, with chance as a dashed line; the numbers are beside it as text."""
     if interval.value is None:
         return ""
-    middle = HEIGHT / 2
+    middle = _HEIGHT / 2
     parts = [
-        f'<line class="ground" x1="{PAD}" x2="{WIDTH - PAD}" y1="{middle}" y2="{middle}"/>',
-        f'<line class="chance" x1="{_at(chance)}" x2="{_at(chance)}" y1="1" y2="{HEIGHT - 1}"/>',
+        f'<line class="ground" x1="{_PAD}" x2="{_WIDTH - _PAD}" y1="{middle}" y2="{middle}"/>',
+        f'<line class="chance" x1="{_at(chance)}" x2="{_at(chance)}" y1="1" y2="{_HEIGHT - 1}"/>',
     ]
     if interval.low is not None and interval.high is not None:
         parts.append(
             f'<line x1="{_at(interval.low)}" x2="{_at(interval.high)}" y1="{middle}" y2="{middle}"/>'
         )
     parts.append(f'<circle cx="{_at(interval.value)}" cy="{middle}" r="3.5"/>')
-    size = f'viewBox="0 0 {WIDTH} {HEIGHT}"'
+    size = f'viewBox="0 0 {_WIDTH} {_HEIGHT}"'
     return f'<svg class="bar" {size} preserveAspectRatio="none" aria-hidden="true">{"".join(parts)}</svg>'
 
 
 def _at(value: float) -> str:
-    return f"{PAD + (WIDTH - 2 * PAD) * value:.1f}"
+    return f"{_PAD + (_WIDTH - 2 * _PAD) * value:.1f}"
 
 
 def multiples(board: Board) -> str:
@@ -69,7 +69,7 @@ def _multiple_row(entry: BoardEntry, value: Interval, places: int) -> str:
 
 # ---------------------------------------------------------------- accuracy against cost and tokens
 
-W, H, LEFT, RIGHT, TOP, BOTTOM = 640, 340, 46, 20, 18, 46
+W, H, LEFT, RIGHT, _TOP, BOTTOM = 640, 340, 46, 20, 18, 46
 
 
 def cost_scatter(board: Board) -> str:
@@ -109,7 +109,7 @@ def _scatter(
         return start + (W - RIGHT - 90 - start) * (math.log10(value) - low) / (high - low)
 
     def y(value: float) -> float:
-        return TOP + (H - TOP - BOTTOM) * (1 - value)
+        return _TOP + (H - _TOP - BOTTOM) * (1 - value)
 
     parts = _axis(y)
     if paid:
@@ -138,7 +138,7 @@ def _axis(y: Callable[[float], float]) -> list[str]:
     return parts
 
 
-PLACES = (
+_PLACES = (
     (9, 4, "start"),
     (-9, 4, "end"),
     (9, -9, "start"),
@@ -147,7 +147,7 @@ PLACES = (
     (-9, 17, "end"),
 )
 """Positions of a name beside its dot, best first."""
-LETTER = 6.7
+_LETTER = 6.7
 
 
 def _points(points: Sequence[tuple[float, float, BoardEntry]], y: Callable[[float], float]) -> list[str]:
@@ -171,7 +171,7 @@ def _points(points: Sequence[tuple[float, float, BoardEntry]], y: Callable[[floa
             name, named = "" if named else "baselines", True
         text = ""
         if name:
-            dx, dy, anchor = _free_place(px, py, len(name) * LETTER, taken)
+            dx, dy, anchor = _free_place(px, py, len(name) * _LETTER, taken)
             text = f'<text x="{px + dx:.1f}" y="{py + dy:.1f}" text-anchor="{anchor}">{escape(name)}</text>'
         parts.append(f'<g{aside}>{line}<circle cx="{px:.1f}" cy="{py:.1f}" r="4.5"/>{text}</g>')
     return parts
@@ -181,7 +181,7 @@ def _free_place(
     px: float, py: float, width: float, taken: list[tuple[float, float, float, float]]
 ) -> tuple[float, float, str]:
     """Return the first free position; if there is none, one above everything."""
-    for dx, dy, anchor in PLACES:
+    for dx, dy, anchor in _PLACES:
         left = px + dx if anchor == "start" else px + dx - width
         box = (left, left + width, py + dy - 10, py + dy + 3)
         inside = left >= LEFT and left + width <= W

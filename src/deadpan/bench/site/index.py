@@ -15,7 +15,7 @@ from deadpan.page.numbers import PValue, digits, number
 from deadpan.records import Item
 from deadpan.stats import Interval, PairedDifference
 
-NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
+_NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
 
 
 def index_page(
@@ -33,8 +33,8 @@ def index_page(
         _table(board),
         '<p class="sr" role="status" id="sorted"></p>',
         _excluded(board),
-        part_table(board),
-        language_tables(board),
+        _part_table(board),
+        _language_tables(board),
         "<h2>Accuracy by category</h2>",
         "<p>Scales run from 0 to 1; the dashed line is chance, the whisker the 95 % confidence interval.</p>",
         multiples(board),
@@ -241,7 +241,7 @@ def _options(chance: float) -> str:
     n = 1 / chance
     if abs(n - round(n)) > 1e-6:
         return f"{n:.1f} options on average"
-    return f"{NUMBERS.get(round(n), round(n))} options"
+    return f"{_NUMBERS.get(round(n), round(n))} options"
 
 
 def _excluded(board: Board) -> str:
@@ -317,7 +317,7 @@ def _downloads(downloads: Sequence[tuple[str, str]]) -> str:
 _LANGUAGE_COLUMNS = (("#", "rank"), ("Model", ""), ("Right", "n"), ("Majority", "n"), ("Both of a pair", "n"))
 
 
-def language_tables(board: Board) -> str:
+def _language_tables(board: Board) -> str:
     """Return a table per language; nothing for a set in one language."""
     if not board.languages:
         return ""
@@ -366,7 +366,7 @@ _PART_COLUMNS = (
 )
 
 
-def part_table(board: Board) -> str:
+def _part_table(board: Board) -> str:
     """Return the table; nothing without such runs."""
     if not board.parts:
         return ""

@@ -17,7 +17,7 @@ from deadpan.bench.people import AGREEMENT
 from deadpan.bench.runs.folder import BenchRun
 from deadpan.bench.runs.settings import LONGEST_EXPLANATION
 from deadpan.bench.scores.difficulty import ItemFacts
-from deadpan.bench.scores.score import ItemAnswers, kind_of
+from deadpan.bench.scores.score import ItemAnswers, system_kind
 from deadpan.bench.site.board import Board, named
 from deadpan.llm.settings import EMBEDDED_PREFIX
 from deadpan.page import stylesheet
@@ -27,14 +27,16 @@ from deadpan.records import Item, Turn
 
 
 @cache
-def asset(name: str) -> str:
+def _asset(name: str) -> str:
     """Return a file that is embedded in pages."""
     return files("deadpan.bench.site").joinpath(name).read_text(encoding="utf-8")
 
 
 def document(title: str, body: str, *, script: bool = False, language: str = "en", home: str = "") -> str:
     """Return a whole page. It loads nothing, and only the script with the given hash can run."""
-    code = files("deadpan.page").joinpath("sort.js").read_text("utf-8") + asset("filter.js") if script else ""
+    code = (
+        files("deadpan.page").joinpath("sort.js").read_text("utf-8") + _asset("filter.js") if script else ""
+    )
     digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
     allowed = f"script-src 'sha256-{digest}'; " if script else ""
     policy = (
@@ -47,7 +49,7 @@ def document(title: str, body: str, *, script: bool = False, language: str = "en
         f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n'
-        f"<title>{escape(title)}</title>\n<style>\n{stylesheet()}{asset('site.css')}</style>\n</head>\n<body>\n"
+        f"<title>{escape(title)}</title>\n<style>\n{stylesheet()}{_asset('site.css')}</style>\n</head>\n<body>\n"
         f"{back}<main>\n{body}\n</main>\n<footer>Written by deadpan {__version__}</footer>\n"
         + (f"<script>{code}</script>\n" if script else "")
         + "</body>\n</html>\n"
@@ -56,7 +58,7 @@ def document(title: str, body: str, *, script: bool = False, language: str = "en
 
 TRIED = 10
 _SHOWN_PROMPTS = {ZERO_SHOT: "", REASONED: " with reasoning"}
-PAPER = (
+_PAPER = (
     "N. Budda, SarcBench: A Pilot Benchmark for Sarcasm Understanding in Language Models. Categories, item "
     "format, runs and metrics are the paper’s; the items are not."
 )
@@ -79,7 +81,7 @@ def about(items: Sequence[Item]) -> str:
             f"<p>{escape(item.difficulty)}</p></details>"
         )
     tried = f'<p><a href="try.html">Try {min(TRIED, len(items))} items yourself</a></p>' if items else ""
-    return f"{words}{example}{tried}<p class='dim'>{escape(PAPER)}</p>"
+    return f"{words}{example}{tried}<p class='dim'>{escape(_PAPER)}</p>"
 
 
 def reach(board: Board) -> str:
@@ -208,7 +210,7 @@ def item_page(item: Item, answers: Answers, facts: ItemFacts | None, neighbours:
     """Return the page of an item. `neighbours`: the ids before, after and of its pair; empty if none."""
     # Unread answers count under no letter: shares are of all answers.
     voted = Counter(
-        letter for name, each in answers if kind_of(name) == "model" for letter in each.predictions
+        letter for name, each in answers if system_kind(name) == "model" for letter in each.predictions
     )
     title = f"Item {item.id}"
     language = f' lang="{escape(item.language)}"'
@@ -259,7 +261,7 @@ def _who(item: Item, answers: Answers) -> str:
             f"<td class='n'>{number(each.right)}</td></tr>"
         )
     doubted = any(
-        kind_of(name) == "human" and len(each.predictions) > 1 and each.right < AGREEMENT
+        system_kind(name) == "human" and len(each.predictions) > 1 and each.right < AGREEMENT
         for name, each in answers
     )
     flag = '<p class="note">Flagged: fewer than 70 % of people chose the key.</p>' if doubted else ""
@@ -288,7 +290,7 @@ def _erred(answers: Answers) -> str:
     found = []
     for name, each in answers:
         wrong = sorted({letter or "·" for letter in each.predictions if letter != each.answer})
-        if wrong and kind_of(name) == "model":
+        if wrong and system_kind(name) == "model":
             found.append(f"{escape(named(name)[0])} <b>{''.join(wrong)}</b>")
     return ", ".join(found) or "–"
 

@@ -20,7 +20,7 @@ from deadpan.page.summary import Summary
 from deadpan.results import Result
 from deadpan.storage import manifest_path, read_manifest, write_json, write_manifest, write_text
 
-COMMAND, SCORES = "bench site", "data/scores.json"
+_COMMAND, _SCORES = "bench site", "data/scores.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def write_site(runs: Sequence[BenchRun], out: Path, items: ItemSet | None, seed:
         write_text(out / "try.html", try_page(tried_items(shown)))
     write_text(out / "index.html", index_page(board, facts, downloads, shown))
     config = {"set": board.set, "set_hash": board.set_hash, "models": [e.scores.model for e in board.entries]}
-    write_manifest(out, command=COMMAND, config=config, seed=seed, counts={"pages": pages + 1})
+    write_manifest(out, command=_COMMAND, config=config, seed=seed, counts={"pages": pages + 1})
     return SiteReport(out, len(board.models), board.human is not None, pages, board.excluded)
 
 
@@ -116,11 +116,11 @@ def _is_site(out: Path) -> bool:
     """Return whether a folder holds a leaderboard, or the pages of one whose writing was cut short."""
     if manifest_path(out).is_file():
         try:
-            return read_manifest(out, any_version=True).command == COMMAND
+            return read_manifest(out, any_version=True).command == _COMMAND
         except DataError:  # somebody else's
             return False
     names = {path.name for path in out.iterdir()}
-    return names <= {"data", "items", "index.html", "try.html"} and (out / SCORES).is_file()
+    return names <= {"data", "items", "index.html", "try.html"} and (out / _SCORES).is_file()
 
 
 def _write_data(
@@ -142,7 +142,7 @@ def _write_data(
         for language, part in board.languages
     }
     about = {"set": board.set, "set_hash": board.set_hash, "ranks_by_language": ranks}
-    write_json(out / SCORES, {**about, "scores": scores})
+    write_json(out / _SCORES, {**about, "scores": scores})
     found = [("data/scores.json", "All scores with their intervals (JSON)")]
     rows = [row for run in runs for row in run.rows]
     for name in ("rows.csv", "rows.parquet"):
