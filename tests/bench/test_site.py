@@ -98,7 +98,7 @@ def test_reasoning_on_a_part_is_beside_the_direct_answers_to_it(runs, tmp_path):
     write_site(find_runs([runs]), tmp_path / "site", SET)
     page = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
     below = page.partition("Runs on part of the set")[2].partition("</table>")[0]
-    assert "<b>0.000</b>" in below and "<b>1.00</b>" in below
+    assert re.search(r"<b>0\.0+</b>", below) and re.search(r"<b>1\.0+</b>", below)
 
 
 def test_a_run_with_a_row_taken_out_is_incomplete(runs):
