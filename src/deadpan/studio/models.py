@@ -67,6 +67,7 @@ class AppendOnlyModel(models.Model):
         abstract = True
 
     def save(self, *args: Any, **kwargs: Any) -> None:
+        # The trigger would refuse it too; this says it in Python, before the database is asked.
         if not self._state.adding:
             raise AppendOnly(f"{type(self).__name__} {self.pk} is written: add another row")
         super().save(*args, **kwargs)

@@ -181,6 +181,7 @@ def start(request: HttpRequest, token: str) -> HttpResponse:
     form = AccountForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         with transaction.atomic():
+            # One statement checks and takes it: of two visitors only one becomes the owner.
             if not Invite.objects.filter(pk=invite.pk, uses_left=1).update(uses_left=0):
                 raise Http404
             person = Person.objects.make(is_owner=True, **form.cleaned_data)
@@ -233,8 +234,8 @@ def return_guest(request: HttpRequest, token: str) -> HttpResponse:
 # ---------------------------------------------------------------- joining
 
 
+# Roles that need a password, because they see other people's work.
 _TRUSTED = (OWNER, ADJUDICATOR)
-"""Roles that need a password, because they see other people's work."""
 
 
 def join(request: HttpRequest, token: str) -> HttpResponse:

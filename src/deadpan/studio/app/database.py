@@ -12,8 +12,8 @@ from deadpan.errors import ConfigError, DataError, need, reason_of
 from deadpan.studio.app.settings import DATABASE, database_settings, settings_for
 
 HOME_VARIABLE, _URL_VARIABLE = "DEADPAN_STUDIO", "DATABASE_URL"
+# A migration that only databases of an earlier version have, and that version.
 _EARLIER = {"0002_append_only": "0.2.0"}
-"""A migration that only databases of an earlier version have, and that version."""
 
 
 def open_studio(
@@ -54,10 +54,12 @@ def open_studio(
             raise ConfigError(
                 "a process can open only one kind of database: start another process for the other"
             )
+        # Tests and the tour open several studios in one process.
         connection.settings_dict.update(wanted)
         home.mkdir(parents=True, exist_ok=True)
         settings.STUDIO_HOME = str(home)
     if not address:
+        # Before SQLite creates it with the modes of the shell.
         private_file(home / DATABASE)
     if migrate:
         migrate_database(home, address)
@@ -146,10 +148,10 @@ def copy_before_migration(home: Path, url: str) -> Path:
         )
     # The password goes by the environment: other users of the machine see the words of a command.
     parts = database_settings(home, url)
-    told = {f"PG{name}": parts[name] for name in ("HOST", "PORT", "USER", "PASSWORD") if parts[name]}
+    variables = {f"PG{name}": parts[name] for name in ("HOST", "PORT", "USER", "PASSWORD") if parts[name]}
     done = subprocess.run(
         ["pg_dump", "--dbname", parts["NAME"], "--file", str(target)],
-        env={**os.environ, **told},
+        env={**os.environ, **variables},
         capture_output=True,
         text=True,
         check=False,

@@ -24,16 +24,16 @@ from deadpan.studio.records.labels import refresh_cases, study_agreement, study_
 from deadpan.studio.records.progress import StudyProgress, Worker, pay_rule, study_progress
 from deadpan.studio.records.studies import lock_study, settings_of
 
+# Figures that somebody looked at within this time are kept up to date.
 _WATCHED = timedelta(seconds=60)
-"""Figures that somebody looked at within this time are kept up to date."""
 _LATE = timedelta(minutes=2)
+# Computing takes at most one part in this many of a processor's time.
 _SHARE = 10
-"""Computing takes at most one part in this many of a processor's time."""
 _DISAGREEMENTS_SHOWN = 20
+# Seconds of figures that a request may compute itself, so that a small study's are always current.
 _CHEAP = 0.5
-"""Seconds of figures that a request may compute itself, so that a small study's are always current."""
+# Items of a study whose figures no request computes, if there is a worker.
 _LARGE = 2000
-"""Items of a study whose figures no request computes, if there is a worker."""
 _COEFFICIENTS = {
     "raw": gettext_lazy("plain agreement"),
     "cohen": gettext_lazy("Cohen's kappa, mean of pairs"),
@@ -66,9 +66,11 @@ def figures_page(study: Any) -> Any:
         if now - row.wanted_at > timedelta(seconds=5):
             with suppress(DatabaseError):  # somebody else writes for long: the page needs no write
                 StoredFigures.objects.filter(pk=row.pk).update(wanted_at=now)
+        # Small studies compute at once: a leader who looks sees the answer that was just given.
         if row.stamp and row.seconds < _CHEAP and row.stamp != stamp_of(study):
             return mark_safe(compute_figures(study, language))
         patience = _LATE + timedelta(seconds=_SHARE * row.seconds)
+        # An empty stamp is the page that says "soon".
         waiting = not row.stamp and now - row.computed_at < 5 * _LATE
         served = waiting or (os.environ.get(WORKER_VARIABLE) == "1" and now - row.computed_at < patience)
         if served or row.stamp == stamp_of(study):

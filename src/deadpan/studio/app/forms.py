@@ -106,9 +106,9 @@ class NewStudyForm(forms.Form):
 
     def settings(self) -> dict[str, Any]:
         """Return what was chosen of these as settings."""
-        told = self.cleaned_data
-        match = {name: told[name] for name in ("country", "gender") if told[name]}
-        chosen = {name: told[name] for name in ("qualification", "overlap") if told[name] is not None}
+        cleaned = self.cleaned_data
+        match = {name: cleaned[name] for name in ("country", "gender") if cleaned[name]}
+        chosen = {name: cleaned[name] for name in ("qualification", "overlap") if cleaned[name] is not None}
         return {**chosen, **({"match": match} if match else {})}
 
     def clean_name(self) -> str:
@@ -155,6 +155,7 @@ class SettingsForm(forms.Form):
             if name in ("title", "language"):
                 continue
             try:
+                # One at a time: checked together, only the first mistake would be named.
                 typed_settings(self.study.protocol, {name: value})
                 self.settings[name] = value
             except ConfigError as bad:

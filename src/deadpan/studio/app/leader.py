@@ -213,6 +213,7 @@ def change_member(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _may_reset_password(leader: Any, person: Any) -> bool:
     """Return whether the leader may reset this password: never an owner's, nor one used in other studies."""
+    # A leader of one study could otherwise take over the account of an owner.
     if person.is_owner or leader == person:
         return False
     return bool(leader.is_owner) or person.memberships.count() == 1
@@ -284,6 +285,7 @@ def _not_possible(request: HttpRequest, bad: Exception) -> HttpResponse:
 
 def _zip(folder: Path, name: str) -> FileResponse:
     """Return a folder as a zip."""
+    # In memory: the temporary folder is deleted before the response is sent.
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(folder.rglob("*")):
@@ -338,14 +340,16 @@ def new(request: HttpRequest) -> HttpResponse:
         raise Http404
     form = NewStudyForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
-        told = {name: form.cleaned_data[name] for name in ("protocol", "name", "title", "language", "raters")}
-        told["settings"] = form.settings()
+        draft = {
+            name: form.cleaned_data[name] for name in ("protocol", "name", "title", "language", "raters")
+        }
+        draft["settings"] = form.settings()
         file = form.cleaned_data["file"]
         try:
             if file is None:
-                return _create(request, told, [])
-            told["token"] = sources.keep_upload(file.name, file.chunks())
-            request.session[_DRAFT] = told
+                return _create(request, draft, [])
+            draft["token"] = sources.keep_upload(file.name, file.chunks())
+            request.session[_DRAFT] = draft
             return redirect("columns")
         except DeadpanError as bad:
             form.add_error("file", str(bad))
@@ -355,21 +359,21 @@ def new(request: HttpRequest) -> HttpResponse:
 @login_required
 def columns(request: HttpRequest) -> HttpResponse:
     """Choose the columns, look at the first items as people will see them, and make the study."""
-    told = request.session.get(_DRAFT)
-    if not request.user.is_owner or not told:
+    draft = request.session.get(_DRAFT)
+    if not request.user.is_owner or not draft:
         raise Http404
-    context: dict[str, Any] = {"told": told, "error": "", "screens": [], "parts": []}
+    context: dict[str, Any] = {"draft": draft, "error": "", "screens": [], "parts": []}
     try:
-        path = sources.find_upload(told["token"])
-        items = sources.ready_items(path, told["protocol"])
+        path = sources.find_upload(draft["token"])
+        items = sources.ready_items(path, draft["protocol"])
         if items is None:
-            items = _from_table(request, path, told, context)
+            items = _from_table(request, path, draft, context)
         if items:
-            context["screens"] = _screens(told, items[:_PREVIEWS])
+            context["screens"] = _screens(draft, items[:_PREVIEWS])
             context["count"] = len(items)
             if request.method == "POST" and "create" in request.POST:
-                response = _create(request, told, items)
-                sources.drop_upload(told["token"])
+                response = _create(request, draft, items)
+                sources.drop_upload(draft["token"])
                 request.session.pop(_DRAFT, None)
                 return response
     except DeadpanError as bad:
@@ -377,43 +381,43 @@ def columns(request: HttpRequest) -> HttpResponse:
     return render(request, "studio/columns.html", context, status=400 if context["error"] else 200)
 
 
-def _from_table(request: HttpRequest, path: Any, told: dict[str, Any], context: dict[str, Any]) -> list[Any]:
+def _from_table(request: HttpRequest, path: Any, draft: dict[str, Any], context: dict[str, Any]) -> list[Any]:
     """Return the items of the chosen columns; before any is chosen, of those that were guessed."""
     names, rows = sources.columns_of(path)
-    chosen = sources.guess_columns(names, told["protocol"])
+    chosen = sources.guess_columns(names, draft["protocol"])
     if request.method == "POST":
         chosen = {part: clean_text(request.POST.get(f"column.{part}", "")) for part in chosen}
     context["columns"] = names
     context["rows"] = [[row[name] for name in names] for row in rows[:3]]
     context["parts"] = [
         {"name": part, "needed": needed, "chosen": chosen.get(part, ""), "several": part == "options"}
-        for part, needed in sources.wanted_columns(told["protocol"]).items()
+        for part, needed in sources.wanted_columns(draft["protocol"]).items()
     ]
     missing = [
         part
-        for part, needed in sources.wanted_columns(told["protocol"]).items()
+        for part, needed in sources.wanted_columns(draft["protocol"]).items()
         if needed and not chosen.get(part)
     ]
     if missing:
         context["error"] = _("Choose a column for: %(parts)s") % {"parts": ", ".join(missing)}
         return []
-    return sources.table_items(path, told["protocol"], chosen)
+    return sources.table_items(path, draft["protocol"], chosen)
 
 
-def _screens(told: dict[str, Any], items: list[Any]) -> list[Any]:
+def _screens(draft: dict[str, Any], items: list[Any]) -> list[Any]:
     """Return the first items as the protocol shows them."""
-    protocol = PROTOCOLS.load(told["protocol"])()
+    protocol = PROTOCOLS.load(draft["protocol"])()
     settings = protocol.settings_type()
     return [protocol.screen(item, settings, item.id) for item in items]
 
 
-def _create(request: HttpRequest, told: dict[str, Any], items: list[Any]) -> HttpResponse:
+def _create(request: HttpRequest, draft: dict[str, Any], items: list[Any]) -> HttpResponse:
     study = Study(
-        told["protocol"], told["title"], language=told["language"], raters_per_item=told["raters"],
-        settings=told.get("settings", {}),
+        draft["protocol"], draft["title"], language=draft["language"], raters_per_item=draft["raters"],
+        settings=draft.get("settings", {}),
     )  # fmt: skip
-    create_study(told["name"], study, items, request.user.name)
-    return redirect("dashboard", slug=told["name"])
+    create_study(draft["name"], study, items, request.user.name)
+    return redirect("dashboard", slug=draft["name"])
 
 
 @takes_files

@@ -38,9 +38,9 @@ from deadpan.studio.models import (
     StoredStudy,
 )
 
+# Words of this program, which somebody who guesses would try first.
 _OWN_WORDS = ("deadpan", "deadpanstudio", "deadpan studio", "studio", "sarcasm", "sarcastic", "annotator",
              "adjudicator", "participant", "owner", "study leader", "비꼼", "풍자")  # fmt: skip
-"""Words of this program, which somebody who guesses would try first."""
 
 
 class PrivacyMiddleware:
@@ -81,6 +81,7 @@ class PasswordBackend:
     def authenticate(self, request: HttpRequest | None, name: str = "", password: str = "") -> Any:
         person = Person.objects.filter(name=name).first()
         if person is None or not person.has_usable_password():
+            # Hashing takes most of the time; without it a fast answer would say that the name is unknown.
             make_password(password)
             return None
         return person if check_password(password, person.password) else None
@@ -103,15 +104,16 @@ def hash_token(token: str) -> str:
 
 
 _WINDOW = timedelta(minutes=10)
+# Failures within that time: of one name from one address, of one name, and from one address.
 _PAIR_LIMIT, _NAME_LIMIT, _ADDRESS_LIMIT = 8, 40, 60
-"""Failures within that time: of one name from one address, of one name, and from one address."""
 
 
 def client_address(request: HttpRequest) -> str:
     """Return the client's address: the proxy's last word in the configured header, or the connection's."""
     header = settings.STUDIO_CLIENT_HEADER
-    told = str(request.META.get(header, "")) if header else ""
-    return told.rsplit(",", 1)[-1].strip() or str(request.META.get("REMOTE_ADDR", ""))
+    forwarded = str(request.META.get(header, "")) if header else ""
+    # Clients can write entries of their own before the one that the proxy adds.
+    return forwarded.rsplit(",", 1)[-1].strip() or str(request.META.get("REMOTE_ADDR", ""))
 
 
 class LoginAttempt:
@@ -132,6 +134,7 @@ class LoginAttempt:
     @property
     def refused(self) -> bool:
         """True if one of the limits is reached; such a try is not counted itself."""
+        # Only earlier attempts count (pk__lt), so of two at once the second is the one refused.
         over = any(
             Attempt.objects.filter(key=row.key, created_at__gt=self.now - _WINDOW, pk__lt=row.pk).count()
             >= limit
@@ -151,8 +154,8 @@ class LoginAttempt:
 
 
 View = Callable[..., HttpResponse]
+# States of people who are no longer in the study.
 _OUT_STATES = (REMOVED, WITHDRAWN)
-"""States of people who are no longer in the study."""
 
 
 def for_members(*roles: str) -> Callable[[View], View]:
@@ -258,12 +261,12 @@ def for_owners(view: View) -> View:
 # ---------------------------------------------------------------- middleware
 
 
+# Bytes of a file of items.
 _LARGEST_UPLOAD = 64 * 1024 * 1024
-"""Bytes of a file of items."""
+# Bytes of everything else.
 _LARGEST_FORM = 512 * 1024
-"""Bytes of everything else."""
+# Errors of a database that is gone, full or locked for too long.
 _DATABASE_LOST = (OperationalError, InterfaceError)
-"""Errors of a database that is gone, full or locked for too long."""
 
 
 def takes_files(view: Callable[..., Any]) -> Callable[..., Any]:
@@ -326,12 +329,14 @@ def clean_text(text: str) -> str:
     """Return text without NUL bytes, lone surrogates (no database stores them) and outer space."""
     if "\x00" in text:
         text = text.replace("\x00", "")
+    # JSON may hold half a surrogate pair, which no database can store.
     return text.encode("utf-8", "replace").decode("utf-8").strip()
 
 
 def whole_number(text: str, default: int, lowest: int = 0, highest: int = 10**9) -> int:
     """Return ASCII digits as a number within limits; anything else is the default."""
     digits = text.strip()
+    # isdigit() alone is true of "²", which int() refuses, and of "٣", which nobody typed by intention.
     if not (digits.isascii() and digits.isdigit()) or len(digits) > _LONGEST_NUMBER:
         return default
     return max(lowest, min(highest, int(digits)))

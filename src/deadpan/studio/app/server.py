@@ -64,6 +64,7 @@ def prepare_server(
     from deadpan.studio.people.admission import start_token
 
     token = start_token(datetime.now(UTC))
+    # A connection must not be shared by the processes that are forked next.
     connections.close_all()
     site = f"http://{host}:{port}"
     write_text(home / _ADDRESS_FILE, _public_address(host, port, hosts, plain_http) + "\n")
@@ -105,8 +106,10 @@ def serve_studio(
                 "bind": bind,
                 "workers": workers,
                 "threads": threads,
+                # Threads: a save waits for the disk, and Django's ORM is synchronous.
                 "worker_class": "gthread",
                 "timeout": 60,
+                # People who save while the server stops get their answer.
                 "graceful_timeout": 20,
                 "keepalive": 30,
                 "loglevel": "warning",
@@ -133,13 +136,13 @@ def serve_studio(
 # ---------------------------------------------------------------- the WSGI application
 
 
+# Bytes of a body that is read at once; larger ones are uploads of the study leader.
 _SMALL_BODY = 512 * 1024
-"""Bytes of a body that is read at once; larger ones are uploads of the study leader."""
 
 _HOSTS, _PLAIN = "DEADPAN_STUDIO_HOSTS", "DEADPAN_STUDIO_PLAIN_HTTP"
 _CLIENT, _SECONDS = "DEADPAN_STUDIO_CLIENT_HEADER", "DEADPAN_STUDIO_BODY_SECONDS"
+# Seconds and bytes per second a body may take: a slow client must not hold a thread for long.
 _BODY_SECONDS, _BODY_RATE, _READ_STEP = 10.0, 32 * 1024, 16
-"""Seconds and bytes per second a body may take: a slow client must not hold a thread for long."""
 
 
 class BodyDeadline:
@@ -221,17 +224,20 @@ def start_worker(home: Path) -> subprocess.Popen[bytes]:
 
 def run_worker(home: Path, parent: int) -> None:
     """Refresh figures until the parent is gone."""
+    # Figures can wait; people who answer cannot.
     os.nice(15)
     open_studio(home, migrate=False)
     from django.db import InterfaceError, OperationalError, connection
 
     from deadpan.studio.app.figures import refresh_watched
 
+    # An orphan gets another parent: the server is gone.
     while os.getppid() == parent:
         try:
             refresh_watched()
         except (OperationalError, InterfaceError) as lost:
             logging.getLogger("django").warning("figures: %s", lost)
+            # Django opens a new one at the next query.
             connection.close()
         time.sleep(_WORKER_PAUSE)
 

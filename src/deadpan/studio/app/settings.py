@@ -30,6 +30,7 @@ _MIDDLEWARE = [
     "deadpan.studio.app.security.DatabaseMiddleware",
 ]
 _SELF, _NONE = "'self'", "'none'"
+# Pages load nothing from other hosts and run only our script files.
 _POLICY = {
     "default-src": [_NONE],
     "object-src": [_NONE],
@@ -41,7 +42,6 @@ _POLICY = {
     "base-uri": [_NONE],
     "frame-ancestors": [_NONE],
 }
-"""Pages load nothing from other hosts and run only our script files."""
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 
@@ -213,5 +213,6 @@ def database_settings(home: Path, url: str) -> dict[str, Any]:
         "HOST": unquote(parts.hostname or ""),
         "PORT": str(parts.port or ""),
         "CONN_MAX_AGE": None,
+        # A restarted PostgreSQL is noticed before a request fails.
         "CONN_HEALTH_CHECKS": True,
     }

@@ -51,12 +51,12 @@ def _translated_reason(text: str) -> str:
     counted = re.fullmatch(r"(\d+) of (\d+) (resamples|pairs of raters) .*", text)
     if counted is None:
         return str(gettext(text))
-    said = (
+    sentence = (
         gettext("%(lost)s of %(all)s resamples undefined, left out")
         if counted[3] == "resamples"
         else gettext("%(lost)s of %(all)s pairs of raters excluded: no common item, or all answers the same")
     )
-    return str(said % {"lost": counted[1], "all": counted[2]})
+    return str(sentence % {"lost": counted[1], "all": counted[2]})
 
 
 @register.filter
@@ -79,6 +79,7 @@ def log_value(value: Any) -> str:
 def study_title(study: Any) -> str:
     """Return a study's title; one its protocol gave it is in the reader's language."""
     given = PROTOCOLS.load(study.protocol).title
+    # Titles are stored in English if nobody chose one.
     with override("en"):
         is_default = study.title == str(given)
     return str(given) if is_default else str(study.title)

@@ -153,13 +153,14 @@ def count_page_time(request: HttpRequest) -> HttpResponse:
     """Count time on a page that no answer carries: at most what has passed since it was counted last."""
     now, member = timezone.now(), request.member
     try:
-        told = float(request.POST.get("seconds", "0"))
+        counted = float(request.POST.get("seconds", "0"))
     except ValueError:
-        told = 0.0
-    if not math.isfinite(told):
-        told = 0.0
+        counted = 0.0
+    # float() reads "nan" and "inf" too.
+    if not math.isfinite(counted):
+        counted = 0.0
     passed = min(now - (member.seen_at or member.joined_at), _LONGEST_PAGE_TIME).total_seconds()
-    seconds = round(max(0.0, min(told, passed)), 3)
+    seconds = round(max(0.0, min(counted, passed)), 3)
     Member.objects.filter(pk=member.pk).update(page_seconds=F("page_seconds") + seconds, seen_at=now)
     return HttpResponse(status=204)
 
@@ -229,10 +230,10 @@ def save_item(request: HttpRequest, number: int) -> HttpResponse:
     """Save answers. An acknowledged answer is on the disk."""
     wants_json = request.content_type == "application/json"
     try:
-        told = _parse_answers(request, wants_json)
+        given = _parse_answers(request, wants_json)
         if not request.study.is_open:
             raise DataError(_("The study is closed. Nothing was changed."))
-        saved = journal.save_answers(request.assignment, request.study, now=timezone.now(), **told)
+        saved = journal.save_answers(request.assignment, request.study, now=timezone.now(), **given)
     except DataError as wrong:
         if wants_json:
             return JsonResponse({"error": str(wrong)}, status=400)
@@ -254,6 +255,7 @@ def _parse_answers(request: HttpRequest, as_json: bool) -> dict[str, Any]:
         return {"answers": answers, "seconds": 0.0, "key": clean_text(request.POST.get("key", ""))}
     try:
         body = json.loads(request.body)
+        # The body may be any JSON, nested thousands of levels deep too.
         answers, seconds, key = body["answers"], float(body.get("seconds", 0)), body["key"]
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         raise DataError("expected answers, seconds and a key") from None
@@ -357,13 +359,13 @@ def _answer_labels(assignment: Any, study: Any) -> list[str]:
     """Return the current answers in the words of their buttons."""
     given = journal.current_answers(assignment.member_id, assignment.item_id)
     screen = screen_of(assignment.item, study, journal.option_order(assignment))
-    said = []
+    labels = []
     for question in screen.questions:
         value = given.get(question.name, "")
         if value:
             label = next((choice.label for choice in question.choices if choice.value == value), value)
-            said.append(str(label))
-    return said
+            labels.append(str(label))
+    return labels
 
 
 # ---------------------------------------------------------------- the survey
@@ -465,6 +467,7 @@ def try_ten(request: HttpRequest, slug: str) -> HttpResponse:
         return _try_page(request, study, chosen)
     try:
         keys = signing.loads(request.POST.get("items", ""), salt=_TRY_SALT, max_age=24 * 3600)
+        # The signed list says which items were shown: nobody gets a score for others.
         chosen = sorted(
             StoredItem.objects.filter(study=study, pk__in=keys), key=lambda row: keys.index(row.pk)
         )

@@ -102,6 +102,7 @@ def use_invite(invite: Any, person: Any) -> Any:
         if known is not None:
             return known
         left = Invite.objects.filter(pk=invite.pk, uses_left__gt=0, revoked_at=None)
+        # One statement checks and counts: two people cannot take the last use.
         taken = left.update(uses_left=F("uses_left") - 1)
         if not taken:
             return None
@@ -120,6 +121,7 @@ def start_token(now: datetime) -> str | None:
     """Return a token for the first owner; None if there is an owner."""
     if Person.objects.filter(is_owner=True).exists():
         return None
+    # Earlier starts printed links too; only the newest one works.
     Invite.objects.filter(study=None).delete()
     return make_invite(None, OWNER, 1, now, "serve", days=1)
 
@@ -144,8 +146,8 @@ def renew_invite(study: Any, pk: int, now: datetime, actor: str) -> str | None:
 # ---------------------------------------------------------------- platforms
 
 
+# Parameters that name the person: Prolific, Mechanical Turk, SONA.
 _PERSON_PARAMETERS = ("PROLIFIC_PID", "workerId", "survey_code", "SONA_ID", "id")
-"""Parameters that name the person: Prolific, Mechanical Turk, SONA."""
 _VISIT_PARAMETERS = ("STUDY_ID", "SESSION_ID", "assignmentId", "hitId", "experiment_id")
 _TURK_PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 _LONGEST_ID = 120
@@ -207,6 +209,7 @@ def _filled(url: str, member: Any) -> str:
         return ""
     visit = Identity.objects.filter(member=member).values_list("platform", flat=True).first() or {}
     for name, value in visit.items():
+        # urlencode quotes the value: a parameter cannot change the rest of the address.
         url = url.replace(f"{{{name}}}", urlencode({"v": value})[2:])
     return url
 

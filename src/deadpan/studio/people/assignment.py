@@ -28,8 +28,8 @@ from deadpan.studio.models import (
 )
 from deadpan.studio.records.studies import lock_study, settings_of
 
+# Open items of one person at most: the one on the screen, and the next one, fetched before it is needed.
 _OPEN_AT_MOST = 2
-"""Open items of one person at most: the one on the screen, and the next one, fetched before it is needed."""
 
 
 def next_assignment(member: Any, now: datetime, *, after: int | None = None) -> Any:
@@ -93,6 +93,7 @@ def _pick(member: Any, at_work: Sequence[str] = ()) -> Any:
         wanted = wanted.annotate(of_group=Subquery(_held_by(member))).filter(
             Q(of_group=None) | Q(of_group__lt=cap)
         )
+    # Both twins of a pair shown to one person would give the answer away.
     relatives = mine.filter(item__family=OuterRef("family"), item__study_id=member.study_id)
     wanted = wanted.filter(Q(family="") | ~Exists(relatives))
     # With a quota everybody must find enough items they have not seen: those with the fewest raters first.
@@ -117,6 +118,7 @@ def _give(member: Any, item: Any, now: datetime) -> Any:
     if known["earlier"] is not None:
         Assignment.objects.filter(pk=known["earlier"]).update(state=OPEN, touched_at=now)
         return Assignment.objects.select_related("item").get(pk=known["earlier"])
+    # Numbers count per person: addresses like /item/3 say nothing about others.
     number = (known["last"] or 0) + 1
     return Assignment.objects.create(item=item, member=member, number=number, given_at=now, touched_at=now)
 

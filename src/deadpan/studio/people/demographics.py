@@ -72,8 +72,8 @@ def _read_countries() -> dict[str, tuple[str, str]]:
     return found
 
 
+# Code: English and Korean name.
 _COUNTRY_NAMES = _read_countries()
-"""Code: English and Korean name."""
 _COUNTRY_CODES = {name.casefold(): code for code, names in _COUNTRY_NAMES.items() for name in names}
 _COUNTRY_CODES |= {code.casefold(): code for code in _COUNTRY_NAMES} | _OTHER_COUNTRY_NAMES
 """Every way people write a country: its code."""

@@ -39,8 +39,8 @@ from deadpan.studio.people.assignment import return_items
 from deadpan.studio.records.labels import recount_cases
 from deadpan.studio.records.studies import lock_study
 
+# Without letters and digits that look alike, because people copy codes by hand.
 _CODE_ALPHABET = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
-"""Without letters and digits that look alike, because people copy codes by hand."""
 _CODE_LENGTH = 20
 
 
@@ -89,6 +89,7 @@ def shown_code(member: Any) -> str:
 
 def withdraw(code: str, now: datetime) -> bool:
     """Erase the person behind a code and everything they gave; return False for a wrong code."""
+    # An empty code would match people who have no code yet.
     if len(normalize_code(code)) != _CODE_LENGTH:
         return False
     found = Identity.objects.filter(withdrawal_hash=hash_token(normalize_code(code))).select_related(
@@ -175,11 +176,13 @@ def _append(entries: Iterable[Mapping[str, Any]]) -> None:
     """Add entries to the list, in one write; a line that a crash cut off is removed first."""
     handle = os.open(Path(settings.STUDIO_HOME) / TOMBSTONES, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
     try:
+        # A crash in mid-write leaves half a line, to which the next would be appended.
         before = os.pread(handle, os.fstat(handle).st_size, 0)
         if before and not before.endswith(b"\n"):
             os.ftruncate(handle, before.rfind(b"\n") + 1)
         lines = "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries)
         os.write(handle, lines.encode())
+        # On the disk before the rows are deleted: after a crash the next start reads it.
         os.fsync(handle)
     finally:
         os.close(handle)

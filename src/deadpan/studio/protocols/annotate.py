@@ -152,5 +152,6 @@ def _without_response(
         tally.drop("too_short_without_response", item.id)
         return
     tally.change("response_abnormal", 1)
+    # The turn before the abnormal response was written as part of a plain dialogue.
     example = perceived_example(item, answers, False)
     yield replace(example, response=item.context[-1], context=item.context[:-1])

@@ -30,8 +30,8 @@ from deadpan.studio.protocols.protocol import Answers, LazyText, Lesson, Section
 SMALLEST_GROUP = 5
 """A group of fewer people than this could identify somebody: its value is not released."""
 _AGE_GROUPS = ((16, 24), (25, 34), (35, 44), (45, 54), (55, 200))
+# The part of a post that a rule is about.
 _PART = {"too_short": "text", "too_recent": "date", "same_post_twice": "text"}
-"""The part of a post that a rule is about."""
 _RULE_MESSAGES: Mapping[str, Any] = {
     "too_short": _(
         "A post has fewer than %(words)s words, hashtags and links not counted. Choose a longer one."
@@ -333,14 +333,14 @@ def stored_answers(cleaned: Mapping[str, Any]) -> dict[str, Any]:
 # ---------------------------------------------------------------- the rules
 
 
+# Share of common word pairs above which two posts count as the same.
 _NEAR_SHARE = 0.8
-"""Share of common word pairs above which two posts count as the same."""
 
 _LINK = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
 _HASHTAG = re.compile(r"[#＃]\w+")
 _TRACKING = re.compile(r"utm_\w*|fbclid|gclid|igshi?d?|ref|ref_src|ref_url|si", re.IGNORECASE)
+# Parts of a query that say how a link was shared at this host; elsewhere they may be a post's number.
 _SHARING = {"x.com": ("s", "t"), "youtu.be": ("t",), "youtube.com": ("t",)}
-"""Parts of a query that say how a link was shared at this host; elsewhere they may be a post's number."""
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")
 
 
@@ -380,6 +380,7 @@ def account_of_link(link: str) -> str:
     if not parts.hostname or not steps:
         return ""
     host = _host(parts)
+    # reddit.com/user/NAME and the like.
     named = steps[1:2] if steps[0] in ("user", "u", "users") else steps[:1]
     # x.com/i/status/1 names nobody.
     if not named or named[0] in ("i", "r", "status", "posts", "p") or len(steps) < 2:
@@ -490,8 +491,8 @@ _RULES: tuple[Rule, ...] = (
     too_short, too_recent, several_accounts, same_post_twice,
     verified_account, too_many_followers, submitted_before, too_fast,
 )  # fmt: skip
+# Rules a participant can still satisfy before handing in.
 _CORRECTABLE = ("too_short", "too_recent", "several_accounts", "same_post_twice")
-"""Rules a participant can still satisfy before handing in."""
 
 
 def broken_rules(response: SurveyResponse, settings: AuthorSurveySettings, earlier: Earlier) -> list[str]:
@@ -516,8 +517,8 @@ def posts_that_break(rule: str, response: SurveyResponse, settings: AuthorSurvey
 
 
 _HANGUL = re.compile("[가-힣]")
+# A letter that is not laughter written with single Korean letters.
 _LETTERS = re.compile(r"[^\W\d_ㄱ-ㅣ]")
-"""A letter that is not laughter written with single Korean letters."""
 
 
 def is_full_sentence(text: str) -> bool:
@@ -544,9 +545,11 @@ def safe_groups(groups: Sequence[Mapping[str, str]], k: int) -> tuple[list[Group
     """
     kept = [dict(group) for group in groups]
     before = sum(map(len, kept))
+    # Taking a fact away can make another combination rare, so it is counted again.
     while rare := _rare(kept, k):
         values = Counter(name for name, _ in {pair for group in rare for pair in group.items()})
         for group in rare:
+            # The fact with the most values tells most about a person.
             del group[max(group, key=lambda name: (values[name], name))]
     return kept, before - sum(map(len, kept))
 

@@ -72,6 +72,7 @@ class CategoriseProtocol(StudyProtocol[CategoriseItem, StudySettings]):
         self, records: Sequence[Example], *, sample: int = 0, seed: int = 0
     ) -> list[CategoriseItem]:
         """Return the items of examples that are not labelled sincere."""
+        # A sincere text has no kind of irony.
         ironic = [example for example in records if example.label is not False]
         return super().items_from(ironic, sample=sample, seed=seed)
 

@@ -122,6 +122,7 @@ class PairwiseProtocol(StudyProtocol[PairwiseItem, StudySettings]):
 
 
 def _pair(name: str, both: Sequence[Example]) -> PairwiseItem:
+    # By hash: the sarcastic one must not always be the first.
     first, second = sorted(both, key=lambda example: draw(0, example.id))
     return PairwiseItem(
         name,

@@ -131,6 +131,7 @@ def sarcastic_or_not(text: LazyText) -> Question:
 
 def shuffled_places(count: int, order: str) -> list[int]:
     """Return the places 0 to count - 1 in an order that depends on `order` alone."""
+    # The same person sees the same order on every visit; another person another.
     return sorted(range(count), key=lambda place: draw(0, f"{order}\x1f{place}"))
 
 

@@ -143,6 +143,7 @@ def _mean(counts: FloatArray) -> Interval:
     def of(sums: FloatArray) -> FloatArray:
         return share(sums[..., 0], sums[..., 1], np.nan)
 
+    # Answers of one person, or to one item, are not independent: whole groups are resampled.
     return totals_interval(
         counts, np.ones(len(counts), dtype=np.int64), of, len(counts), "", RESAMPLES, LEVEL, 0,
         limits=(0.0, 1.0),

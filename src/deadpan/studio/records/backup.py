@@ -26,16 +26,16 @@ from deadpan.studio import models
 from deadpan.studio.app.database import private_file
 from deadpan.studio.people.withdrawal import TOMBSTONES, apply_tombstones
 
+# Parents before children. Sessions, failed logins and what can be computed again are not backed up.
 _TABLES = (
     models.Person, models.StoredStudy, models.StoredItem, models.Invite, models.Member, models.Identity,
     models.Assignment, models.StoredImport, models.StoredJudgment, models.StoredSubmission, models.Tombstone,
     models.Event,
 )  # fmt: skip
-"""Parents before children. Sessions, failed logins and what can be computed again are not backed up."""
+# Names in the file are those of the tables: they stay when a class is renamed.
 _TABLE_NAMES = {model: model._meta.db_table.removeprefix("studio_") for model in _TABLES}
-"""Names in the file are those of the tables: they stay when a class is renamed."""
+# Format 1, of deadpan 0.2.0, had other tables and other names of protocols.
 _BACKUP_FORMAT = 2
-"""Format 1, of deadpan 0.2.0, had other tables and other names of protocols."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +174,7 @@ def _end(path: Path) -> dict[str, int] | None:
     return json.loads(last).get("end") if last.startswith('{"end"') else None
 
 
+# Statements for SQLite and PostgreSQL alike.
 _COUNTERS = (
     "UPDATE studio_member SET seconds = COALESCE((SELECT SUM(j.seconds) FROM studio_judgment j "
     "WHERE j.member_id = studio_member.id), 0)",
@@ -192,4 +193,3 @@ _COUNTERS = (
     ),
     "UPDATE studio_invite SET uses = uses_left WHERE uses < uses_left",
 )
-"""Statements for SQLite and PostgreSQL alike."""

@@ -56,6 +56,7 @@ def export_study(
     kinds = (MAIN, QUALIFICATION) if qualification else (MAIN,)
     judgments = journal_records(study, kinds)
     round_ = [] if qualification else journal_records(study, (QUALIFICATION,))
+    # The qualification round is in a file of its own and so not excluded.
     tally = excluded_judgments(study, qualification=True)
     labels, _ = valid_labels(study, tally)
     config: dict[str, Any] = {"study": study.slug, "protocol": study.protocol, "version": study.version}

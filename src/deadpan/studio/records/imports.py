@@ -160,9 +160,12 @@ def _misfit(record: Judgment, items: dict[str, int], questions: dict[str, Any]) 
 
 def _member(study: Any, annotator: str) -> Any:
     """Return the member of an annotator's name: cannot log in, and has the same pseudonym every time."""
+    # The hash, not the name: names from elsewhere may be e-mail addresses.
     known = hashlib.sha256(f"{study.pk}\x1f{annotator}".encode()).hexdigest()
     person, _ = Person.objects.get_or_create(
-        name=f"{IMPORTED_NAME}{known[:24]}", defaults={"password": "!imported"}
+        # Django takes a password that begins with "!" for unusable.
+        name=f"{IMPORTED_NAME}{known[:24]}",
+        defaults={"password": "!imported"},
     )
     member, _ = Member.objects.get_or_create(
         study=study,
@@ -174,6 +177,7 @@ def _member(study: Any, annotator: str) -> Any:
 
 def _row(study: Any, item: int, member: Any, record: Judgment, batch: Any) -> Any:
     at = datetime.fromisoformat(record.created_at)
+    # The same judgment always gets the same key, which the journal accepts once.
     words = "\x1f".join((record.item_id, record.question, record.answer, record.created_at))
     return StoredJudgment(
         study_id=study.pk,

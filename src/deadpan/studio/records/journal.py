@@ -32,7 +32,9 @@ from deadpan.studio.models import (
 from deadpan.studio.protocols.protocol import Question
 from deadpan.studio.records.studies import screen_of
 
+# The column holds 80: an undo stores the key behind "undo:".
 _LONGEST_KEY = 64
+# Rows of a person in which an undo looks for the last save; a save has a row per question.
 _UNDO_WITHIN = 200
 _HISTORY = ("question", "answer", "seconds", "key")
 MEMBER_COUNTERS = {MAIN: "done", QUALIFICATION: "round_done", ATTENTION: "checks"}
@@ -60,6 +62,7 @@ def questions_of(assignment: Any, study: Any) -> Sequence[Question]:
 
 def current_answers(member_id: int, item_pk: int) -> dict[str, str]:
     """Return the current answers: the last row of each question, without cleared ones."""
+    # A later row of the same question replaces an earlier one in the dict: rows come oldest first.
     latest = dict(_rows(member_id, item_pk).values_list("question", "answer"))
     return {question: answer for question, answer in latest.items() if answer}
 
@@ -130,6 +133,7 @@ def _rows_for(
             raise DataError(f"{value[:40]!r} is not an answer to {name}")
     rows = dict(given)
     for name, question in known.items():
+        # A question may depend on another: changing "sarcasm" to "abnormal" makes "kind" meaningless.
         stale = not question.asked(merged) or not question.allows(merged.get(name, ""), merged)
         if merged.get(name) and stale:
             rows[name] = ""
@@ -139,9 +143,10 @@ def _rows_for(
 
 def _plausible_seconds(seconds: float, spent: float, assignment: Any, now: datetime) -> float:
     """Return the seconds the browser counted, at most those that passed since the assignment."""
-    told = seconds if 0 < seconds < float("inf") else 0.0
+    counted = seconds if 0 < seconds < float("inf") else 0.0
+    # A browser that sleeps or lies cannot claim more time than there was.
     left = float((now - assignment.given_at).total_seconds()) - spent
-    return max(0.0, min(told, left))
+    return max(0.0, min(counted, left))
 
 
 def _write(
@@ -153,6 +158,7 @@ def _write(
     now: datetime,
     source: str = "web",
 ) -> None:
+    # The time of a save is spread over its rows, so that the sum of all rows is the time worked.
     share = seconds / len(rows) if rows else 0.0
     StoredJudgment.objects.bulk_create(
         StoredJudgment(
@@ -173,6 +179,7 @@ def _write(
 def _touch(assignment: Any, complete: bool, now: datetime, seconds: float = 0.0) -> None:
     """Record work on the item and add it up; one that was returned to the pool is assigned again."""
     before, after = assignment.state, DONE if complete else OPEN
+    # +1 when the item is finished now, -1 when an answer it needs was cleared, 0 otherwise.
     step = (after == DONE) - (before == DONE)
     item = {}
     if before in (RETURNED, SKIPPED):
@@ -210,6 +217,7 @@ def _undo(member: Any, study: Any, now: datetime) -> Any:
         assignment = Assignment.objects.select_related("item").get(member=member, item_id=last.item_id)
         _lock(assignment)
         batch = StoredJudgment.objects.filter(member=member, key=last.key)
+        # Everything before the first row of that save is what the answers were before it.
         first = min(row.pk for row in batch)
         earlier = dict(
             StoredJudgment.objects.filter(member=member, item_id=last.item_id, pk__lt=first)
@@ -248,6 +256,7 @@ def journal_records(study: Any, kinds: Sequence[str] = (MAIN,), adjudicators: bo
 
 def latest_records(study: Any, kinds: Sequence[str] = (MAIN,), adjudicators: bool = False) -> list[Record]:
     """Return each person's latest answer to each question, without cleared ones."""
+    # Rows come oldest first, so the last of each key stays.
     latest = {(r.item_id, r.annotator, r.question): r for r in journal_records(study, kinds, adjudicators)}
     return [record for record in latest.values() if record.answer]
 

@@ -137,10 +137,10 @@ def control_only(study: Any, judgments: Sequence[Judgment]) -> list[Judgment]:
 # ---------------------------------------------------------------- disagreements
 
 
+# Items counted at a time.
 _ITEMS_AT_ONCE = 200
-"""Items counted at a time."""
+# Entries looked at again, and how long: one that was numbered earlier may be committed later.
 _OVERLAP, _SETTLED = 500, timedelta(seconds=10)
-"""Entries looked at again, and how long: one that was numbered earlier may be committed later."""
 
 
 def refresh_cases(study: Any) -> int:
@@ -150,6 +150,7 @@ def refresh_cases(study: Any) -> int:
     upto = StoredStudy.objects.filter(pk=study.pk).values_list("cases_upto", flat=True).get()
     if newest is None or newest[0] <= upto:
         return 0
+    # The newest entry may be of a transaction beside others that are numbered lower and not yet visible.
     last = newest[0] if newest[1] < timezone.now() - _SETTLED else newest[0] - 1
     changed = set(journal.filter(id__gt=upto - _OVERLAP, id__lte=newest[0]).values_list("item_id", flat=True))
     recount_cases(study, changed)

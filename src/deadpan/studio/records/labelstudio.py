@@ -16,8 +16,8 @@ from deadpan.storage import read_json, write_text
 from deadpan.studio.records.journal import latest_records
 from deadpan.studio.records.labels import choice_questions
 
+# Start of the ids of answers that this program exported; the annotator's pseudonym follows.
 _OWN_ID = "deadpan:"
-"""Start of the ids of answers that this program exported; the annotator's pseudonym follows."""
 TEXT_KEYS = ("text", "response", "comment", "body")
 
 

@@ -135,6 +135,7 @@ def studio_status(study: Any | None, now: datetime) -> StudioStatus:
 def study_progress(study: Any, now: datetime) -> StudyProgress:
     """Count items, judgments and hours. Hours left come from the mean seconds of a finished item."""
     pairs = list(StoredItem.objects.filter(study=study, kind=MAIN).values_list("wanted", "finished"))
+    # An item may be answered by more people than it wants; the surplus finishes no place.
     places, done = sum(w for w, _ in pairs), sum(min(w, f) for w, f in pairs)
     seconds = (
         StoredJudgment.objects.filter(study=study, item__kind=MAIN).aggregate(s=Sum("seconds"))["s"] or 0.0
@@ -162,7 +163,7 @@ def study_progress(study: Any, now: datetime) -> StudyProgress:
 def _workers(study: Any) -> list[Worker]:
     """Return everybody in the study. Those who withdrew have no name any more but are paid for their work."""
     rate = settings_of(study).rate
-    told = dict(
+    survey_seconds = dict(
         study.submissions.values_list("member_id")
         .annotate(total=Sum("seconds"))
         .values_list("member_id", "total")
@@ -170,7 +171,7 @@ def _workers(study: Any) -> list[Worker]:
     checks, passed = attention_checks(study)
     found = []
     for member in Member.objects.filter(study=study).select_related("person").order_by("joined_at"):
-        hours = (paid_seconds(member) + (told.get(member.pk) or 0.0)) / 3600
+        hours = (paid_seconds(member) + (survey_seconds.get(member.pk) or 0.0)) / 3600
         found.append(
             Worker(
                 name=member.person.name,

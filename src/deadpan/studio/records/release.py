@@ -128,6 +128,7 @@ def release_study(
         raise DataError(f"{study.slug}: nothing to release yet: no item has a label")
     if mode == "ids":
         examples = [_without_text(example) for example in examples]
+    # The audit log is append-only, so a release cannot be forgotten.
     earlier = Event.objects.filter(study=study, what="release").count()
     per_item = raters == "per-item" or (raters == "auto" and earlier > 0)
     judgments = _judgments(study, new_name, per_item)

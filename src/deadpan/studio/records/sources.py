@@ -129,6 +129,7 @@ def keep_upload(name: str, chunks: Iterator[bytes]) -> str:
         if time.time() - old.stat().st_mtime > _DAY:
             old.unlink(missing_ok=True)
     token = secrets.token_urlsafe(24)
+    # O_EXCL and 0600: nobody else can have made the file, or read it.
     handle = os.open(folder / f"{token}{suffix}", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(handle, "wb") as file:
         for chunk in chunks:
@@ -178,6 +179,7 @@ def _zipped(path: Path, protocol: str) -> list[StudyItem]:
             folder.mkdir(exist_ok=True)
             for name in (ITEMS, STUDY, "manifest.json"):
                 if name in names:
+                    # The announced size, before unpacking: a small zip can hold gigabytes.
                     if archive.getinfo(names[name]).file_size > 512 * 1024**2:
                         raise DataError(f"{name} is larger than 512 MB unpacked")
                     (folder / name).write_bytes(archive.read(names[name]))
@@ -297,6 +299,7 @@ def _turns(value: Any) -> list[dict[str, str]]:
     turns = []
     for line in str(value or "").splitlines():
         speaker, mark, text = line.partition(":")
+        # "A: hello" names a speaker; "Look at this: ..." is a sentence.
         named = bool(mark) and len(speaker) <= 20 and bool(text.strip())
         if line.strip():
             turns.append(

@@ -226,6 +226,7 @@ def _member(study: Any, pseudonym: str) -> Any:
 
 def reset_token(person: Any, now: datetime) -> str:
     """Return a token with which this person sets a new password, within a day and once."""
+    # The end of the stored hash: once the password is changed, the link is dead.
     return str(signing.dumps([person.pk, person.password[-12:]], salt=_RESET_SALT, compress=True))
 
 

@@ -91,6 +91,7 @@ def create_study(
             settings={**encode(study.settings), "qualification": n_qualification},
         )
         rows = _rows(stored, checked, settings, n_qualification, protocol, order)
+        # SQLite limits the variables of a statement; a row has about fifteen.
         StoredItem.objects.bulk_create(rows, batch_size=500)
         count_items(stored)
         detail = {"items": len(checked), **({"control": list(order.control)} if order else {})}
@@ -131,6 +132,7 @@ def _rows(
         ordered.sort(key=lambda item: place.get(item.id, len(place)))
     checks = [item for item in ordered if item.check]
     main = [item for item in ordered if not item.check]
+    # Items after this place are judged once; the share before it measures agreement.
     single_from = n_qualification + round(settings.overlap * (len(main) - n_qualification))
     rows = item_rows(stored, [*main, *checks], settings, protocol)
     for row in rows:
@@ -253,5 +255,6 @@ def order_items(
         raise ConfigError("an informative order needs a detector: name one with --detector")
     asked = [item for item in items if not item.check]
     examples = [Example(item.id, item.response, context=item.context) for item in asked]
+    # A text that the detector cannot score is as uncertain as can be.
     scores = [0.5 if p.score is None else p.score for p in predictor.predict(examples)]
     return informative_order([e.id for e in examples], [e.response.text for e in examples], scores, seed=seed)
