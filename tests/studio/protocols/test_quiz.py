@@ -141,8 +141,9 @@ def test_the_set_and_its_hash_are_kept_and_exported(deadpan, site, tmp_path):
     # Answers to one set are never scored as answers to another, whatever its items are called.
     other = tmp_path / "other.jsonl"
     write_items(other, chosen.items[:4])
-    for command in (("humans", "--out", tmp_path / "row"), ("agree",)):
-        refused = deadpan("bench", command[0], tmp_path / "out", "--set", other, *command[1:])
+    for more in ((), ("--keep", tmp_path / "kept.jsonl")):
+        words = ("people", "score", tmp_path / "out", "--set", other, "--out", tmp_path / "row", *more)
+        refused = deadpan("bench", *words)
         assert refused.status == 2 and len(refused.err.splitlines()) == 1, refused.err
         assert "answers public@0.2.0" in refused.err
 

@@ -16,11 +16,11 @@ def test_parquet_holds_what_the_lines_hold(judged, tmp_path):
 
 
 def test_the_manifest_is_written_once_and_an_earlier_parquet_goes(judged, tmp_path, monkeypatch):
-    from deadpan.formats import export
+    from deadpan.formats import judgments
 
     written = []
-    write = export.write_manifest
-    monkeypatch.setattr(export, "write_manifest", lambda *a, **k: written.append(a) or write(*a, **k))
+    write = judgments.write_manifest
+    monkeypatch.setattr(judgments, "write_manifest", lambda *a, **k: written.append(a) or write(*a, **k))
     export_study(judged, tmp_path / "out", parquet=True)
     assert len(written) == 1
     listed = (tmp_path / "out" / "manifest.json").read_text("utf-8")
