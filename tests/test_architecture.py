@@ -205,3 +205,35 @@ def test_the_package_itself_imports_nothing_heavy_and_offers_its_names():
     )
     answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
     assert answer.strip() == "True"
+
+
+# ---------------------------------------------------------------- the size of the house
+
+
+def test_few_names_and_constants_exist_in_two_files():
+    """The limits only go down: 2 % of names and 8 % of constants are what comparable packages have."""
+    names: dict[str, set[Path]] = {}
+    constants: dict[str, set[Path]] = {}
+    for path in FILES:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                names.setdefault(node.name, set()).add(path)
+            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+            for target in targets:
+                if isinstance(target, ast.Name) and target.id.isupper():
+                    constants.setdefault(target.id, set()).add(path)
+    for found, limit in ((names, 0.025), (constants, 0.15)):
+        public = {name: paths for name, paths in found.items() if not name.startswith("_")}
+        twice = sorted(name for name, paths in public.items() if len(paths) > 1)
+        assert len(twice) <= limit * len(public), f"in more than one file: {', '.join(twice)}"
+
+
+def test_one_sentence_loads_few_of_our_modules():
+    script = (
+        "import sys\nfrom deadpan.cli import main\n"
+        "sys.argv = ['deadpan', 'detect', 'Oh great.']\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        "print('LOADED', sum(m.split('.')[0] == 'deadpan' for m in sys.modules))"
+    )
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert int(ran.rpartition("LOADED ")[2]) <= 80  # on the way to 40

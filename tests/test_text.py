@@ -9,8 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deadpan.records import Example, Turn
-from deadpan.text import fold, plural, printable, render, sarc_tokens, social_tokens, strip_markers
+from deadpan.records import Turn
+from deadpan.text import (
+    fold,
+    last_turns,
+    plural,
+    printable,
+    render_turn,
+    sarc_tokens,
+    social_tokens,
+    strip_markers,
+)
 
 
 def official(text: str) -> list[str]:
@@ -95,12 +104,11 @@ def test_printable_mends_half_characters_only():
     assert printable("한국어 😀") == "한국어 😀"
 
 
-def test_render_keeps_the_last_turns_and_names_speakers():
-    example = Example("x", Turn("B", "Sure."), (Turn("A", "one"), Turn("", "two"), Turn("A", "three")))
-    assert render(example) == "A: one\ntwo\nA: three\nB: Sure."
-    assert render(example, turns=1) == "A: three\nB: Sure."
-    assert render(example, turns=0, speakers=False) == "Sure."
-    assert render(example, turns=9, speakers=False) == "one\ntwo\nthree\nSure."
+def test_the_last_turns_and_named_speakers():
+    turns = (Turn("A", "one"), Turn("", "two"), Turn("A", "three"))
+    assert last_turns(turns, None) == last_turns(turns, 9) == turns
+    assert last_turns(turns, 1) == turns[2:] and last_turns(turns, 0) == ()
+    assert [render_turn(turn) for turn in turns] == ["A: one", "two", "A: three"]
 
 
 def test_vowel_signs_neither_split_a_word_nor_make_another_text():

@@ -11,27 +11,27 @@ from deadpan.errors import ConfigError, DataError
 from deadpan.progress import Progress, silent
 from deadpan.records import Example, Prediction
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 V = TypeVar("V")
 
 LARGEST_SEED = 2**32 - 1
 """The largest seed that NumPy and PyTorch both accept."""
 
 
-def check_records(values: object, kind: type[T], name: str, cure: str) -> list[T]:
+def check_records(values: object, kind: type[_T], name: str, hint: str) -> list[_T]:
     """Return the values as a list if every one is a record of this kind."""
-    return list(iter_records(values, kind, name, cure))
+    return list(iter_records(values, kind, name, hint))
 
 
-def iter_records(values: object, kind: type[T], name: str, cure: str) -> Iterator[T]:
+def iter_records(values: object, kind: type[_T], name: str, hint: str) -> Iterator[_T]:
     """Yield the values, and raise an error at the first that is not a record of this kind."""
     if not _is_listing(values):
-        raise DataError(f"{name} must be {kind.__name__} records, got {_kind(values)}: {cure}")
+        raise DataError(f"{name} must be {kind.__name__} records, got {_kind(values)}: {hint}")
     assert isinstance(values, Iterable)
     for place, value in enumerate(values):
         if not isinstance(value, kind):
             raise DataError(
-                f"{name} must be {kind.__name__} records, but number {place} is {_kind(value)}: {cure}"
+                f"{name} must be {kind.__name__} records, but number {place} is {_kind(value)}: {hint}"
             )
         yield value
 
@@ -53,13 +53,13 @@ def check_predictions(values: object) -> list[Prediction]:
     )
 
 
-def check_mapping(values: object, name: str, cure: str) -> Mapping[str, object]:
+def check_mapping(values: object, name: str, hint: str) -> Mapping[str, object]:
     """Return the mapping if it is one and its keys are names."""
     if not isinstance(values, Mapping):
-        raise DataError(f"{name} must be a mapping, got {_kind(values)}: {cure}")
+        raise DataError(f"{name} must be a mapping, got {_kind(values)}: {hint}")
     for key in values:
         if not isinstance(key, str):
-            raise DataError(f"{name} must have names as keys, got {key!r}: {cure}")
+            raise DataError(f"{name} must have names as keys, got {key!r}: {hint}")
     return values
 
 

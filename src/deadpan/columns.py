@@ -15,7 +15,7 @@ from deadpan.validation import field_types, is_mapping_type, is_record_type, wit
 if TYPE_CHECKING:
     import pyarrow as pa
 
-R = TypeVar("R")
+_R = TypeVar("_R")
 _JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 _PLAIN = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
 
@@ -39,7 +39,7 @@ def _arrow_type(hint: Any) -> pa.DataType:
     return simple.get(hint, pa.string())
 
 
-def records_to_batch(records: Sequence[R], kind: type[R], schema: pa.Schema) -> pa.RecordBatch:
+def records_to_batch(records: Sequence[_R], kind: type[_R], schema: pa.Schema) -> pa.RecordBatch:
     """Return records as a batch of columns."""
     import pyarrow as pa
 
@@ -75,7 +75,7 @@ def json_text(value: dict[str, Any]) -> str | bytes:
     return _JSON(value) if b"null" in text else text
 
 
-def batch_to_records(batch: pa.RecordBatch, kind: type[R]) -> list[R]:
+def batch_to_records(batch: pa.RecordBatch, kind: type[_R]) -> list[_R]:
     """Return the records of a batch."""
     columns = [_from_array(batch.column(name), hint) for name, hint in field_types(kind).items()]
     return [kind(*row) for row in zip(*columns, strict=True)]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from hashlib import blake2b
 from typing import TypeVar
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 def draw(seed: int, key: str) -> bytes:
@@ -15,6 +15,6 @@ def draw(seed: int, key: str) -> bytes:
     return blake2b(f"{seed}\x1f{key}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def sample(records: Iterable[T], count: int, *, seed: int, key: Callable[[T], str]) -> list[T]:
+def sample(records: Iterable[_T], count: int, *, seed: int, key: Callable[[_T], str]) -> list[_T]:
     """Return a random sample of `count` records of a stream: those with the smallest draws, in that order."""
     return heapq.nsmallest(count, records, key=lambda record: draw(seed, key(record)))

@@ -117,7 +117,7 @@ def without_duplicates(
     return Deduplicated(kept, int(identical.sum()), int(close.sum()), followed)
 
 
-RUN = 4
+_RUN = 4
 """Characters per shingle: long enough to be rare in English, short enough for Korean and Arabic words."""
 
 BLOCK = 1_000_000
@@ -140,7 +140,7 @@ _SLACK = 1e-9  # so that 4/5 counts as 0.8 despite rounding
 def shingles(key: str) -> set[str]:
     """Return the character n-grams of a text without its spaces, so that "can't" and "can ' t" agree."""
     dense = key.replace(" ", "")
-    return {dense[at : at + RUN] for at in range(len(dense) - RUN + 1)}
+    return {dense[at : at + _RUN] for at in range(len(dense) - _RUN + 1)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,12 +298,12 @@ def _hashed(keys: Sequence[str]) -> tuple[Keys, IntArray, IntArray]:
     characters = np.fromiter(map(len, dense), np.int64, len(dense))
     codes = np.frombuffer("".join(dense).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     starts = np.cumsum(characters) - characters
-    lengths = np.maximum(characters - RUN + 1, 0)
+    lengths = np.maximum(characters - _RUN + 1, 0)
     if not lengths.any():
         return np.empty(0, np.uint64), starts, lengths
-    runs = len(codes) - RUN + 1
+    runs = len(codes) - _RUN + 1
     hashes = np.zeros(runs, dtype=np.uint64)
-    for at in range(RUN):
+    for at in range(_RUN):
         hashes *= np.uint64(0x9E3779B97F4A7C15)
         hashes += codes[at : at + runs]
     _mix(hashes)

@@ -78,7 +78,7 @@ class Installation(Result):
                   for name, path in self.models.items()]  # fmt: skip
         parts += [(f"program {name}", PROGRAMS[name][0], path is not None, PROGRAMS[name][1])
                   for name, path in self.programs.items()]  # fmt: skip
-        rows = tuple((part, use, "installed" if here else cure) for part, use, here, cure in parts)
+        rows = tuple((part, use, "installed" if here else hint) for part, use, here, hint in parts)
         versions = ", ".join(f"{name} {version}" for name, version in self.versions.items())
         disk = f"Cache: {self.cache}, {self.free_bytes / 1e9:.0f} GB free"
         return Summary((Table(("part", "for", "state"), rows),), (f"Versions: {versions}", disk))

@@ -14,8 +14,8 @@ from deadpan.duplicates import distinct
 from deadpan.records import Example
 from deadpan.stats.interval import BoolArray, FloatArray, IntArray, cluster_codes
 
-FOLDS = 5
-TOPICS = 20
+_FOLDS = 5
+_TOPICS = 20
 _NON_LATIN = 0.5
 
 Fit = Callable[[Any, BoolArray], Any]
@@ -32,7 +32,7 @@ def clusters_of(examples: Sequence[Example], *, authors: bool = True) -> IntArra
     return cluster_codes(groups, [example.sequence for example in examples], texts)
 
 
-def fold_numbers(clusters: IntArray, seed: int, folds: int = FOLDS) -> IntArray:
+def fold_numbers(clusters: IntArray, seed: int, folds: int = _FOLDS) -> IntArray:
     """Return a fold per row: clusters are shuffled and dealt out so that folds are of about equal size."""
     rng = np.random.default_rng(seed)
     sizes = np.bincount(clusters)
@@ -112,7 +112,7 @@ def word_matrix(texts: Sequence[str]) -> Any:
     return TfidfVectorizer(sublinear_tf=True, min_df=least, max_features=40_000, **how).fit_transform(texts)
 
 
-def topic_features(texts: Sequence[str], seed: int, topics: int = TOPICS) -> list[dict[str, float]]:
+def topic_features(texts: Sequence[str], seed: int, topics: int = _TOPICS) -> list[dict[str, float]]:
     """Return the topic of each text: the cluster of its content words, found without the labels."""
     from sklearn.cluster import MiniBatchKMeans
     from sklearn.decomposition import TruncatedSVD

@@ -22,7 +22,7 @@ from deadpan.stats.interval import cluster_codes
 TRAIN_TEST: Mapping[Split, float] = MappingProxyType({"train": 0.8, "test": 0.2})
 TRAIN_DEV_TEST: Mapping[Split, float] = MappingProxyType({"train": 0.8, "dev": 0.1, "test": 0.1})
 
-ALL = "all"
+_ALL = "all"
 """The stratum of all examples, so that sizes are balanced as well as label shares."""
 
 
@@ -164,7 +164,7 @@ def _partition(
 def _strata(cluster: Sequence[Example], by_source: bool) -> Counter[str]:
     """Return the number of examples of each stratum in a cluster."""
     counts = Counter(f"{e.label} {e.source if by_source else ''}" for e in cluster)
-    counts[ALL] = len(cluster)
+    counts[_ALL] = len(cluster)
     return counts
 
 

@@ -25,7 +25,7 @@ from deadpan.validation import decode, decode_line, encode, encode_line
 if TYPE_CHECKING:
     import pyarrow as pa
 
-R = TypeVar("R")
+_R = TypeVar("_R")
 BATCH = 16_384
 
 # ---------------------------------------------------------------- atomic writes
@@ -100,7 +100,7 @@ def read_json(path: Path) -> Any:
 # ---------------------------------------------------------------- records
 
 
-def write_records(path: Path, records: Iterable[R], kind: type[R]) -> int:
+def write_records(path: Path, records: Iterable[_R], kind: type[_R]) -> int:
     """Write records of one kind as .jsonl or .parquet, and return how many were written.
 
     `path` decides the format; `kind` is the class of the records, such as Example or Prediction. The file
@@ -117,7 +117,7 @@ def write_records(path: Path, records: Iterable[R], kind: type[R]) -> int:
         return writers[path.suffix](temporary, records, kind)
 
 
-def read_records(path: Path, kind: type[R]) -> Iterator[R]:
+def read_records(path: Path, kind: type[_R]) -> Iterator[_R]:
     """Yield the records of a .jsonl or .parquet file; `kind` is their class.
 
     predictions = list(read_records("predictions.jsonl", Prediction))
@@ -131,13 +131,13 @@ def read_records(path: Path, kind: type[R]) -> Iterator[R]:
     return readers[path.suffix](path, kind)
 
 
-def _check_kind(kind: type[R]) -> type[R]:
+def _check_kind(kind: type[_R]) -> type[_R]:
     if kind is not dict and not (isinstance(kind, type) and is_dataclass(kind)):
         raise ConfigError(f"kind must be a class of records, such as Example or Prediction: got {kind!r}")
     return kind
 
 
-def _write_jsonl(path: Path, records: Iterable[R], kind: type[R]) -> int:
+def _write_jsonl(path: Path, records: Iterable[_R], kind: type[_R]) -> int:
     count = 0
     with path.open("w", encoding="utf-8", newline="\n") as file:
         for count, record in enumerate(records, 1):
@@ -148,7 +148,7 @@ def _write_jsonl(path: Path, records: Iterable[R], kind: type[R]) -> int:
     return count
 
 
-def _read_jsonl(path: Path, kind: type[R]) -> Iterator[R]:
+def _read_jsonl(path: Path, kind: type[_R]) -> Iterator[_R]:
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             if not line.strip():
@@ -171,11 +171,11 @@ def write_batches(path: Path, batches: Iterable[pa.RecordBatch], kind: type[Any]
         return _pack(temporary, batches, kind)
 
 
-def _write_parquet(path: Path, records: Iterable[R], kind: type[R]) -> int:
+def _write_parquet(path: Path, records: Iterable[_R], kind: type[_R]) -> int:
     return _pack(path, record_batches(records, kind), kind)
 
 
-def record_batches(records: Iterable[R], kind: type[R]) -> Iterator[pa.RecordBatch]:
+def record_batches(records: Iterable[_R], kind: type[_R]) -> Iterator[pa.RecordBatch]:
     """Yield records as columns, some thousand at a time."""
     import pyarrow as pa
 
@@ -209,7 +209,7 @@ def _pack(path: Path, batches: Iterable[pa.RecordBatch], kind: type[Any]) -> int
     return count
 
 
-def _read_parquet(path: Path, kind: type[R]) -> Iterator[R]:
+def _read_parquet(path: Path, kind: type[_R]) -> Iterator[_R]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -7,7 +7,7 @@ import sys
 import unicodedata
 from functools import cache
 
-from deadpan.records import Example, Turn
+from deadpan.records import Turn
 
 # ---------------------------------------------------------------- tokens
 
@@ -121,12 +121,6 @@ def last_turns(context: tuple[Turn, ...], turns: int | None) -> tuple[Turn, ...]
     if turns is None or turns >= len(context):
         return context
     return context[len(context) - turns :]
-
-
-def render(example: Example, *, turns: int | None = None, speakers: bool = True) -> str:
-    """Return a conversation as lines, the response last, with at most `turns` turns of context."""
-    lines = (*last_turns(example.context, turns), example.response)
-    return "\n".join(render_turn(turn) if speakers else turn.text for turn in lines)
 
 
 def render_turn(turn: Turn) -> str:

@@ -20,7 +20,7 @@ import msgspec
 from deadpan.errors import ConfigError
 from deadpan.registry import unknown
 
-R = TypeVar("R")
+_R = TypeVar("_R")
 
 
 def encode(value: Any) -> Any:
@@ -34,16 +34,16 @@ def encode(value: Any) -> Any:
     return value
 
 
-def decode(value: Any, kind: type[R]) -> R:
+def decode(value: Any, kind: type[_R]) -> _R:
     """Return a record from the result of `encode`; a ValueError names the first key that is wrong."""
     try:
-        return cast(R, _convert(value, kind))
+        return cast(_R, _convert(value, kind))
     except ValueError:
         pass
     # NumPy's numbers and text are subclasses of Python's, which msgspec does not take for numbers and text.
     plain = _without_subclasses(value)
     try:
-        return cast(R, _convert(plain, kind))
+        return cast(_R, _convert(plain, kind))
     except ValueError:
         raise ValueError(_first_mistake(plain, kind, ())) from None
 
@@ -125,7 +125,7 @@ def _inlined(schema: Any, parts: Mapping[str, Any]) -> Any:
 # ---------------------------------------------------------------- settings
 
 
-def read_config(path: Path, kind: type[R]) -> R:
+def read_config(path: Path, kind: type[_R]) -> _R:
     """Read a TOML file into a dataclass; every mistake is a ConfigError that starts with the file's name."""
     path = Path(path)
     try:
@@ -142,7 +142,7 @@ def read_config(path: Path, kind: type[R]) -> R:
     return config_from(table, kind, source=str(path))
 
 
-def config_from(table: Mapping[str, Any], kind: type[R], *, source: str = "") -> R:
+def config_from(table: Mapping[str, Any], kind: type[_R], *, source: str = "") -> _R:
     """Return a dataclass from plain values; errors start with `source`."""
     try:
         return decode(dict(table), kind)

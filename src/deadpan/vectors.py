@@ -24,9 +24,9 @@ from deadpan.text import sarc_tokens
 Array = NDArray[np.float32]
 Pool = Literal["mean", "sum"]
 
-EMBEDDED = "wordllama-256"
-LOOKED_AT = 100  # lines that determine the number of dimensions
-BATCH = 4_096
+_EMBEDDED = "wordllama-256"
+_LOOKED_AT = 100  # lines that determine the number of dimensions
+_BATCH = 4_096
 SENTENCES = 256
 
 
@@ -97,7 +97,7 @@ class Vectors:
 
 def find_embedded() -> tuple[ModuleType, Path]:
     """Return the tokenizer library and the folder of the embedded vectors, without loading them."""
-    return need("tokenizers", "llm"), model_path(EMBEDDED)
+    return need("tokenizers", "llm"), model_path(_EMBEDDED)
 
 
 class TokenVectors(Vectors):
@@ -164,7 +164,7 @@ def _pool(matrix: Array, rows: Sequence[Sequence[int]], mean: bool = True) -> Ar
 def _read_table(path: Path, words: Iterable[str] | None, tally: Tally) -> tuple[dict[str, int], Array]:
     wanted = None if words is None else {form.encode() for word in words for form in (word, word.lower())}
     lines = _lines(path)
-    head = list(islice(lines, LOOKED_AT))
+    head = list(islice(lines, _LOOKED_AT))
     size, header = _dimension(path, head)
     index: dict[str, int] = {}
     blocks: list[Array] = []
@@ -176,7 +176,7 @@ def _read_table(path: Path, words: Iterable[str] | None, tally: Tally) -> tuple[
                 tally.drop("bad_vector", f"{path}:{number}", line[:60].decode("utf-8", "replace"))
         elif wanted is None or cut[0] in wanted:
             batch.append((number, *cut))
-            if len(batch) >= BATCH:
+            if len(batch) >= _BATCH:
                 blocks.append(_keep(path, batch, size, index, tally))
                 batch = []
     blocks.append(_keep(path, batch, size, index, tally))

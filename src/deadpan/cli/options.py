@@ -12,7 +12,7 @@ import click
 from deadpan.datasets.reading import Reading
 from deadpan.errors import ConfigError
 
-F = TypeVar("F", bound=Callable[..., Any])
+_F = TypeVar("_F", bound=Callable[..., Any])
 PATH = click.Path(path_type=Path)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 FILE = click.Path(path_type=Path, dir_okay=False)
@@ -61,7 +61,7 @@ _READING = joined(
 )  # fmt: skip
 
 
-def reading_options(command: F) -> F:
+def reading_options(command: _F) -> _F:
     """Add the options that say how to read a SOURCE; they arrive as one keyword, `reading`."""
 
     @wraps(command)

@@ -26,7 +26,7 @@ from deadpan.text import printable
 
 WIDTH = 5.6
 """Inches: text in a plot of this width is readable on a phone."""
-LONGEST_NAME = 30
+_LONGEST_NAME = 30
 """Letters of a name beside a plot; longer ones have two lines."""
 LABELS = ("sarcastic", "sincere")
 KOREAN_FONTS = ("Noto Sans KR", "Noto Sans CJK KR", "NanumGothic", "Apple SD Gothic Neo", "Malgun Gothic")
@@ -179,7 +179,7 @@ def name_rows(axes: Any, names: Sequence[str]) -> None:
     axes.spines["left"].set_visible(False)
 
 
-def two_lines(text: str, longest: int = LONGEST_NAME) -> str:
+def two_lines(text: str, longest: int = _LONGEST_NAME) -> str:
     """Return a long text as two lines; where they are too long as well, the middle is left out."""
     if len(text) <= longest or "\n" in text:
         return text

@@ -225,7 +225,7 @@ def _end_labels(axes: Any, ends: Sequence[tuple[float, str, str]]) -> None:
 
 # Not the palette's white and ink, which a dark page inverts: the colour of a cell does not change.
 ON_DARK_CELL, ON_LIGHT_CELL = "#fefefe", "#1c1f25"
-LETTER = 0.085  # inches, about
+_LETTER = 0.085  # inches, about
 SLANTED: dict[str, Any] = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
 CELLS = ("#f1f5f3", "#8fc7b3", "#00503a")
 """Shades of one hue from the lowest to the highest value."""
@@ -265,13 +265,13 @@ def heat(
         away += [abs(end - c) for end in limits or () for c in middles]
         reach = max(away, default=1.0) or 1.0
         low, high = -reach, reach
-    longest = LETTER * max(map(len, columns[1]))
-    slanted = longest > (WIDTH - LETTER * max(map(len, rows[1]))) / len(columns[1])
+    longest = _LETTER * max(map(len, columns[1]))
+    slanted = longest > (WIDTH - _LETTER * max(map(len, rows[1]))) / len(columns[1])
 
     def paint(drawing: Any) -> None:
         axes = drawing.subplots()
         shades = CELLS if centre is None else AROUND
-        room = 72 * (WIDTH - LETTER * max(map(len, rows[1]))) / len(columns[1])
+        room = 72 * (WIDTH - _LETTER * max(map(len, rows[1]))) / len(columns[1])
         limits = (low, high if high > low else low + 1)
         _cells(axes, matrix, middles, limits, decimals, shades, room)
         axes.set_xticks(
@@ -338,7 +338,7 @@ def _ink_on(shade: tuple[float, ...]) -> str:
 
 
 SHAPES = ("^", "o", "s", "D")
-MOST = 2_000
+_MOST = 2_000
 """Points drawn per group: more would hide each other."""
 
 
@@ -361,7 +361,7 @@ def points(
     def paint(drawing: Any) -> None:
         axes = drawing.subplots()
         for place, ((name, pairs), hue) in enumerate(zip(groups.items(), hues(list(groups)), strict=True)):
-            shown = pairs[:: max(1, len(pairs) // MOST)]
+            shown = pairs[:: max(1, len(pairs) // _MOST)]
             axes.plot(*zip(*shown, strict=True), SHAPES[place % len(SHAPES)], color=hue[0], alpha=0.35,
                       markersize=3, markeredgewidth=0)  # fmt: skip
             text = f"{word_of(name)}, n = {len(pairs):,}"

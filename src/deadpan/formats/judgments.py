@@ -30,7 +30,7 @@ from deadpan.storage import (
 )
 from deadpan.validation import encode, field_types
 
-COLUMNS: Mapping[str, tuple[str, ...]] = {
+_COLUMNS: Mapping[str, tuple[str, ...]] = {
     "item": ("item_id", "item", "id", "example_id", "text_id", "task_id", "unit"),
     "annotator": ("annotator", "rater", "worker", "worker_id", "annotator_id", "rater_id", "coder", "user"),
     "answer": ("answer", "label", "rating", "value", "judgment", "annotation"),
@@ -39,7 +39,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
 }
 """Field -> the names such a column commonly has."""
 NO_TIME = "1970-01-01T00:00:00+00:00"
-FEWEST = 5
+_FEWEST = 5
 """Rows from which a column without a repeated answer is taken for texts."""
 _CURE = (
     "a table of judgments has the columns item, annotator and answer, or the column item and one column per "
@@ -105,7 +105,7 @@ def _judgments(path: Path, first: TableRow, rows: Iterable[TableRow]) -> Iterato
     spelled = {str(name).strip().lower(): str(name) for name in first.fields}
     found = {
         field: next((spelled[name] for name in names if name in spelled), None)
-        for field, names in COLUMNS.items()
+        for field, names in _COLUMNS.items()
     }
     item, annotator, answer = found["item"], found["annotator"], found["answer"]
     if annotator and answer and item:
@@ -135,7 +135,7 @@ def _check_raters(path: Path, answers: Mapping[str, list[str]]) -> None:
     """Raise for a column of texts beside the raters: it would count as one who agrees with nobody."""
     for name, own in answers.items():
         others = {answer for rater, given in answers.items() if rater != name for answer in given}
-        one_of_a_kind = len(own) >= FEWEST and len(set(own)) == len(own)
+        one_of_a_kind = len(own) >= _FEWEST and len(set(own)) == len(own)
         if one_of_a_kind and others.isdisjoint(own) and not any(map(_is_number, own)):
             raise DataError(
                 f"{path}: the column {name!r} holds no answers: every row has a different value, and no "
@@ -159,7 +159,7 @@ def _judgment(
     return Judgment(name, annotator, question, words, 0.0, time)
 
 
-R = TypeVar("R")
+_R = TypeVar("_R")
 JUDGMENTS, LABELS, SUBMISSIONS = "judgments.jsonl", "labels.jsonl", "submissions.jsonl"
 QUALIFICATION = "qualification.jsonl"
 
@@ -300,7 +300,7 @@ def read_export(folder: Path) -> Export:
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
-def write_csv(path: Path, records: Iterable[R], kind: type[R]) -> int:
+def write_csv(path: Path, records: Iterable[_R], kind: type[_R]) -> int:
     """Write records for a spreadsheet and return their number. Lists and tables become JSON in their cell.
 
     Text that a spreadsheet would run as a formula gets a leading apostrophe: participants write these cells.

@@ -12,7 +12,7 @@ from deadpan.errors import DataError
 from deadpan.formats.rows import json_document
 from deadpan.records import Turn
 
-COLUMNS = ("Context", "Response", "Sarcasm_Label", "Sarcasm_Explanation")
+_COLUMNS = ("Context", "Response", "Sarcasm_Label", "Sarcasm_Explanation")
 _SPOKEN = re.compile(r"\s*([A-Z])\s*[:：]\s*(.*)", re.DOTALL)
 
 
@@ -32,14 +32,14 @@ class KocosaRow:
         return parse_turns(self.context or "")
 
 
-def read_kocosa(path: Path, cure: str, columns: Sequence[str] = COLUMNS) -> Iterator[KocosaRow]:
+def read_kocosa(path: Path, hint: str, columns: Sequence[str] = _COLUMNS) -> Iterator[KocosaRow]:
     """Yield the dialogues of a file; a file without the given columns is an error."""
-    document = json_document(path, cure)
+    document = json_document(path, hint)
     content = document if isinstance(document, dict) else {}
     if not all(isinstance(content.get(name), dict) for name in columns):
-        raise DataError(f"{path}:1: no columns {', '.join(columns)} in it; {cure}")
+        raise DataError(f"{path}:1: no columns {', '.join(columns)} in it; {hint}")
     parts: list[dict[str, Any]] = [
-        column if isinstance(column := content.get(name), dict) else {} for name in COLUMNS
+        column if isinstance(column := content.get(name), dict) else {} for name in _COLUMNS
     ]
     context, response, label, explanation = parts
     for id in dict.fromkeys(key for column in parts for key in column):

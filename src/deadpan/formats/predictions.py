@@ -21,7 +21,7 @@ from deadpan.records import Prediction
 from deadpan.storage import atomic, read_records, write_records
 from deadpan.validation import decode
 
-SUFFIXES = (".jsonl", ".parquet", ".csv", ".tsv")
+_SUFFIXES = (".jsonl", ".parquet", ".csv", ".tsv")
 _CURE = (
     "predictions have the columns id, label and score; a scored table that holds the true labels too is "
     "scored by itself: deadpan score scored.csv"
@@ -80,8 +80,8 @@ def prediction_line(prediction: Prediction) -> str:
 
 def _checked(path: Path | str) -> Path:
     path = Path(path)
-    if path.suffix not in SUFFIXES:
-        raise ConfigError(f"{path}: predictions are {', '.join(SUFFIXES)} files: use one of these endings")
+    if path.suffix not in _SUFFIXES:
+        raise ConfigError(f"{path}: predictions are {', '.join(_SUFFIXES)} files: use one of these endings")
     return path
 
 

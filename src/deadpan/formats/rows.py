@@ -25,7 +25,7 @@ Columns = Mapping[str, tuple[str, ...]]
 """deadpan's name of a column -> the names files use. All are required; other columns keep their names."""
 
 LONGEST_FIELD = 2**31 - 1
-SAMPLE = 4000
+_SAMPLE = 4000
 """Bytes by which an encoding is guessed."""
 INDEX = ("", "unnamed: 0")  # the column pandas writes for the index of a table
 
@@ -50,7 +50,7 @@ class _RowCounter:
 
     path: Path
     tally: Tally
-    cure: str
+    hint: str
     number: int = 0
     good: bool = False
     first: str = ""
@@ -70,29 +70,29 @@ class _RowCounter:
     def end(self) -> None:
         """Raise an error if no row could be read."""
         if self.first and not self.good:
-            raise DataError(f"{self.first}, and no other row is readable; {self.cure}")
+            raise DataError(f"{self.first}, and no other row is readable; {self.hint}")
 
 
 # ---------------------------------------------------------------- lines
 
 
-def lines(path: Path, cure: str, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
+def lines(path: Path, hint: str, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
     """Yield the numbered lines of a text, compressed or not; UTF-16 is known by its byte order mark."""
     with open_bytes(path) as file:
         start: bytes = cast("Any", file).peek(4)
         if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            yield from _utf16_lines(path, file, cure)
+            yield from _utf16_lines(path, file, hint)
             return
         for number, raw in enumerate(file, 1):
             try:
                 line = raw.decode(encoding)
             except UnicodeDecodeError as bad:
-                why = _not_text(raw + file.read(SAMPLE), encoding, bad.reason)
-                raise DataError(f"{path}:{number}: {why}; {cure}") from None
+                why = _not_text(raw + file.read(_SAMPLE), encoding, bad.reason)
+                raise DataError(f"{path}:{number}: {why}; {hint}") from None
             if number == 1:
                 if line.rstrip("\r\n").count("\r") > 1:
                     raise DataError(
-                        f"{path}:1: lines end in a carriage return alone: save it with line feeds; {cure}"
+                        f"{path}:1: lines end in a carriage return alone: save it with line feeds; {hint}"
                     )
                 line = line.removeprefix("\ufeff")
             yield number, line
@@ -106,13 +106,13 @@ def _not_text(raw: bytes, encoding: str, reason: str) -> str:
     return f"not {tried} text ({reason}{hint}): save it as UTF-8"
 
 
-def _utf16_lines(path: Path, file: IO[bytes], cure: str) -> Iterator[tuple[int, str]]:
+def _utf16_lines(path: Path, file: IO[bytes], hint: str) -> Iterator[tuple[int, str]]:
     try:
         with io.TextIOWrapper(file, encoding="utf-16", newline="\n") as text:
             yield from enumerate(text, 1)
     except UnicodeDecodeError as bad:
         raise DataError(
-            f"{path}: not complete UTF-16 text ({bad.reason}): save it as UTF-8; {cure}"
+            f"{path}: not complete UTF-16 text ({bad.reason}): save it as UTF-8; {hint}"
         ) from None
 
 
@@ -130,13 +130,13 @@ def find_encoding(path: Path) -> str:
             try:
                 decoder.decode(block)
             except UnicodeDecodeError as bad:
-                around = bad.object[max(bad.start - 1000, 0) : bad.start + SAMPLE]
+                around = bad.object[max(bad.start - 1000, 0) : bad.start + _SAMPLE]
                 probable = _probable_encoding(around)
                 return _CODECS.get(probable, "utf-8")
     return "utf-8"
 
 
-BINARY = "binary data, or several encodings in one file"
+_BINARY = "binary data, or several encodings in one file"
 _CODECS = {"CP949, Korean": "cp949", "Windows-1252 or Latin-1": "cp1252"}
 
 
@@ -146,7 +146,7 @@ def _probable_encoding(raw: bytes) -> str:
         return "CP949, Korean"
     western = [char for char in raw.decode("cp1252", "replace") if not char.isascii()]
     if b"\0" in raw or sum(char in _WESTERN for char in western) <= 0.9 * len(western):
-        return BINARY
+        return _BINARY
     return "Windows-1252 or Latin-1"
 
 
@@ -174,7 +174,7 @@ def csv_rows(
     path: Path,
     columns: Columns,
     tally: Tally,
-    cure: str,
+    hint: str,
     *,
     delimiter: str = ",",
     encoding: str = "utf-8",
@@ -185,8 +185,8 @@ def csv_rows(
     `exact` keeps the names of the columns as the file spells them, and rows that end early.
     """
     csv.field_size_limit(LONGEST_FIELD)
-    rows = _RowCounter(path, tally, cure)
-    text = (line for _, line in lines(path, cure, encoding))
+    rows = _RowCounter(path, tally, hint)
+    text = (line for _, line in lines(path, hint, encoding))
     reader = csv.reader(text, delimiter=delimiter, strict=True)
     names: list[str] = []
     while True:
@@ -198,13 +198,13 @@ def csv_rows(
         except csv.Error as bad:
             if not names or "unexpected end" in str(bad):  # a quote that never closes swallows the rest
                 why = f"not CSV from here on ({bad}): close the quotation mark, or save the file again"
-                raise DataError(f"{path}:{start}: {why}; {cure}") from None
+                raise DataError(f"{path}:{start}: {why}; {hint}") from None
             rows.bad(start, str(bad))
             continue
         if not fields:
             continue
         if not names:
-            names = unique_names(fields) if exact else header_names(path, start, fields, columns, cure)
+            names = unique_names(fields) if exact else header_names(path, start, fields, columns, hint)
             continue
         fields = _fitted(fields, len(names), pad=exact)
         if len(fields) != len(names):
@@ -212,7 +212,7 @@ def csv_rows(
         else:
             yield rows.row(dict(zip(names, fields, strict=True)), start)
     if not names:
-        raise DataError(f"{path}:1: an empty file; {cure}")
+        raise DataError(f"{path}:1: an empty file; {hint}")
     rows.end()
 
 
@@ -235,38 +235,38 @@ def unique_names(names: Sequence[str]) -> list[str]:
     return found
 
 
-def column_names(path: Path, cure: str) -> list[str]:
+def column_names(path: Path, hint: str) -> list[str]:
     """Return the column names of a CSV, for releases whose files differ in them."""
     csv.field_size_limit(LONGEST_FIELD)
     try:
-        first = next(csv.reader(line for _, line in lines(path, cure) if line.strip()), [])
+        first = next(csv.reader(line for _, line in lines(path, hint) if line.strip()), [])
     except csv.Error as bad:
-        raise DataError(f"{path}:1: the header is not CSV ({bad}): save the file again; {cure}") from None
-    return header_names(path, 1, first, {}, cure)
+        raise DataError(f"{path}:1: the header is not CSV ({bad}): save the file again; {hint}") from None
+    return header_names(path, 1, first, {}, hint)
 
 
 def tab_rows(
-    path: Path, columns: Columns, tally: Tally, cure: str, *, header: Sequence[str] = ()
+    path: Path, columns: Columns, tally: Tally, hint: str, *, header: Sequence[str] = ()
 ) -> Iterator[TableRow]:
     """Yield the rows of a tab-separated file without quoting; only the last field may hold tabs."""
-    rows = _RowCounter(path, tally, cure)
+    rows = _RowCounter(path, tally, hint)
     names = list(header)
-    for number, line in lines(path, cure):
+    for number, line in lines(path, hint):
         fields = line.rstrip("\r\n").split("\t", max(len(names) - 1, -1))
         if not line.strip():
             continue
         if not names:
-            names = header_names(path, number, fields, columns, cure)
+            names = header_names(path, number, fields, columns, hint)
         elif len(fields) != len(names):
             rows.bad(number, f"{plural(len(fields), 'field')} where there should be {len(names)}")
         else:
             yield rows.row(dict(zip(names, fields, strict=True)), number)
     if not names:
-        raise DataError(f"{path}:1: an empty file; {cure}")
+        raise DataError(f"{path}:1: an empty file; {hint}")
     rows.end()
 
 
-def header_names(path: Path, line: int, header: Sequence[str], columns: Columns, cure: str) -> list[str]:
+def header_names(path: Path, line: int, header: Sequence[str], columns: Columns, hint: str) -> list[str]:
     """Return deadpan's names for the columns of a header; a missing column is an error."""
     spelled = [name.strip().lower() for name in header]
     names = ["id" if name in INDEX else name for name in spelled]
@@ -275,7 +275,7 @@ def header_names(path: Path, line: int, header: Sequence[str], columns: Columns,
         if theirs is None:
             named = ", ".join(name.strip() for name in header)[:200]
             has = "".join(char if char.isprintable() else "\ufffd" for char in named)
-            raise DataError(f"{path}:{line}: no column {spellings[0]!r} in the header ({has}); {cure}")
+            raise DataError(f"{path}:{line}: no column {spellings[0]!r} in the header ({has}); {hint}")
         names[names.index(theirs)] = ours
     return unique_names(names) if len(set(names)) < len(names) else names
 
@@ -284,12 +284,12 @@ def header_names(path: Path, line: int, header: Sequence[str], columns: Columns,
 
 
 def json_lines(
-    path: Path, keys: Columns, tally: Tally, cure: str, *, encoding: str = "utf-8"
+    path: Path, keys: Columns, tally: Tally, hint: str, *, encoding: str = "utf-8"
 ) -> Iterator[TableRow]:
     """Yield the objects of a JSON lines file that have all the keys."""
-    rows = _RowCounter(path, tally, cure)
+    rows = _RowCounter(path, tally, hint)
     number = 0
-    for number, line in lines(path, cure, encoding):
+    for number, line in lines(path, hint, encoding):
         if not line.strip():
             continue
         try:
@@ -307,19 +307,19 @@ def json_lines(
         renamed = {ours: fields[t] for ours, theirs in keys.items() for t in theirs if t in fields}
         yield rows.row(fields | renamed, number)
     if not number:
-        raise DataError(f"{path}:1: an empty file; {cure}")
+        raise DataError(f"{path}:1: an empty file; {hint}")
     rows.end()
 
 
-def json_document(path: Path, cure: str) -> Any:
+def json_document(path: Path, hint: str) -> Any:
     """Return the value of a JSON file."""
-    text = "".join(line for _, line in lines(path, cure))
+    text = "".join(line for _, line in lines(path, hint))
     try:
         return _loads(text)
     except json.JSONDecodeError as bad:
-        raise DataError(f"{path}:{bad.lineno}: not JSON, or cut short ({bad.msg}); {cure}") from None
+        raise DataError(f"{path}:{bad.lineno}: not JSON, or cut short ({bad.msg}); {hint}") from None
     except (ValueError, RecursionError) as bad:
-        raise DataError(f"{path}:1: not JSON that can be read ({bad}); {cure}") from None
+        raise DataError(f"{path}:1: not JSON that can be read ({bad}); {hint}") from None
 
 
 def _loads(text: str) -> Any:

@@ -126,12 +126,12 @@ def _labels(text: str) -> tuple[bool, ...]:
 # ---------------------------------------------------------------- raw rows
 
 
-def read_raw_rows(path: Path, tally: Tally, cure: str) -> Iterator[TableRow]:
+def read_raw_rows(path: Path, tally: Tally, hint: str) -> Iterator[TableRow]:
     """Yield the rows of the raw corpus: a CSV if its header says so, otherwise tab-separated."""
-    _, first = next(lines(path, cure), (1, ""))
+    _, first = next(lines(path, hint), (1, ""))
     if first.startswith("label,"):
-        return csv_rows(path, {column: (column,) for column in TSV_COLUMNS}, tally, cure)
-    return tab_rows(path, {}, tally, cure, header=TSV_COLUMNS)
+        return csv_rows(path, {column: (column,) for column in TSV_COLUMNS}, tally, hint)
+    return tab_rows(path, {}, tally, hint, header=TSV_COLUMNS)
 
 
 # ---------------------------------------------------------------- comments.json

@@ -29,14 +29,14 @@ from deadpan.storage import BATCH, atomic
 from deadpan.text import printable
 
 SUFFIXES = (".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".parquet", ".xlsx")
-LOOKED_AT = 100
+_LOOKED_AT = 100
 """Rows of a further sheet that are looked at to see whether it is empty."""
 KEPT_ROWS = 20_000
 """Rows of JSON lines that are kept in memory until the columns of all are known."""
 
 
-def read_table(path: Path, tally: Tally, cure: str, *, exact: bool = False) -> Iterator[TableRow]:
-    """Yield the rows of a table; those that cannot be read are counted. `cure` ends error messages.
+def read_table(path: Path, tally: Tally, hint: str, *, exact: bool = False) -> Iterator[TableRow]:
+    """Yield the rows of a table; those that cannot be read are counted. `hint` ends error messages.
 
     Every row has every column: in JSON, where a row may lack keys of others, a missing one is None. Text that
     is not UTF-8 is read as Korean or Western Windows text, and the tally says so. `exact` keeps the names of
@@ -51,12 +51,12 @@ def read_table(path: Path, tally: Tally, cure: str, *, exact: bool = False) -> I
     if encoding != "utf-8":
         tally.change(f"read_as_{encoding}")
     if kind in (".csv", ".tsv", ".tab"):
-        delimiter = _delimiter(path, cure, encoding)
-        return csv_rows(path, {}, tally, cure, delimiter=delimiter, encoding=encoding, exact=exact)
-    return _json_rows(path, tally, cure, encoding)
+        delimiter = _delimiter(path, hint, encoding)
+        return csv_rows(path, {}, tally, hint, delimiter=delimiter, encoding=encoding, exact=exact)
+    return _json_rows(path, tally, hint, encoding)
 
 
-def header_of(path: Path, cure: str) -> list[str]:
+def header_of(path: Path, hint: str) -> list[str]:
     """Return the names of the columns of a table without rows, as the file spells them; JSON has none."""
     kind = path.suffix.lower()
     if kind == ".parquet":
@@ -68,8 +68,8 @@ def header_of(path: Path, cure: str) -> list[str]:
     if kind not in (".csv", ".tsv", ".tab"):
         return []
     encoding = find_encoding(path)
-    delimiter = _delimiter(path, cure, encoding)
-    return next(csv.reader([_first_line(path, cure, encoding)], delimiter=delimiter), [])
+    delimiter = _delimiter(path, hint, encoding)
+    return next(csv.reader([_first_line(path, hint, encoding)], delimiter=delimiter), [])
 
 
 def is_table(source: str | Path) -> bool:
@@ -93,32 +93,32 @@ def holds_examples(path: Path) -> bool:
     return isinstance(response, dict) and "text" in response
 
 
-def _first_line(path: Path, cure: str, encoding: str = "utf-8") -> str:
-    return next((line.strip() for _, line in lines(path, cure, encoding) if line.strip()), "")
+def _first_line(path: Path, hint: str, encoding: str = "utf-8") -> str:
+    return next((line.strip() for _, line in lines(path, hint, encoding) if line.strip()), "")
 
 
-def _delimiter(path: Path, cure: str, encoding: str) -> str:
+def _delimiter(path: Path, hint: str, encoding: str) -> str:
     """Return the delimiter the header has most of: some programs write CSV with semicolons or tabs."""
-    header = _first_line(path, cure, encoding)
+    header = _first_line(path, hint, encoding)
     return max(",", "\t", ";", key=header.count)
 
 
-def _json_rows(path: Path, tally: Tally, cure: str, encoding: str) -> Iterator[TableRow]:
+def _json_rows(path: Path, tally: Tally, hint: str, encoding: str) -> Iterator[TableRow]:
     """Yield the objects of a JSON array or of JSON lines, each with the keys of all.
 
     Were the columns those of the first row, labels that it lacks would never be read: so all rows are read
     before the first is yielded. Those of a long file are not kept meanwhile, but read again.
     """
-    if _first_line(path, cure, encoding).startswith("["):
-        rows: Iterable[TableRow] = list(_array_rows(path, cure))
+    if _first_line(path, hint, encoding).startswith("["):
+        rows: Iterable[TableRow] = list(_array_rows(path, hint))
         keys = _keys(rows)
     else:
         found = Tally()
-        unread = json_lines(path, {}, found, cure, encoding=encoding)
+        unread = json_lines(path, {}, found, hint, encoding=encoding)
         rows = kept = list(islice(unread, KEPT_ROWS))
         keys = _keys(kept) | _keys(unread)
         if len(kept) == KEPT_ROWS:
-            rows = json_lines(path, {}, tally, cure, encoding=encoding)
+            rows = json_lines(path, {}, tally, hint, encoding=encoding)
         else:
             tally.merge(found)
     yield from (replace(row, fields={**keys, **row.fields}) for row in rows)
@@ -128,11 +128,11 @@ def _keys(rows: Iterable[TableRow]) -> dict[str, None]:
     return {key: None for row in rows for key in row.fields}
 
 
-def _array_rows(path: Path, cure: str) -> Iterator[TableRow]:
+def _array_rows(path: Path, hint: str) -> Iterator[TableRow]:
     """Yield the objects of a JSON array."""
-    for number, fields in enumerate(json_document(path, cure), 1):
+    for number, fields in enumerate(json_document(path, hint), 1):
         if not isinstance(fields, dict):
-            raise DataError(f"{path}:1: item {number} of the array is not an object; {cure}")
+            raise DataError(f"{path}:1: item {number} of the array is not an object; {hint}")
         yield TableRow(fields, number, f"{path.name} item {number}")
 
 
@@ -187,7 +187,7 @@ def _sheet(path: Path) -> tuple[list[tuple[int, Sequence[object]]], list[str]]:
         found = [(line, cells) for line, cells in rows if _filled(cells)]
         others = [
             sheet.title for sheet in book.worksheets[1:]
-            if any(map(_filled, islice(sheet.iter_rows(values_only=True), LOOKED_AT)))
+            if any(map(_filled, islice(sheet.iter_rows(values_only=True), _LOOKED_AT)))
         ]  # fmt: skip
         book.close()
     except DAMAGED_BOOK as bad:

@@ -12,7 +12,7 @@ from deadpan.stats import Interval
 
 WIDTH, HEIGHT, MARGIN = 120, 14, 4
 """The size of a whisker, in SVG units."""
-SENTENCE = 60
+_SENTENCE = 60
 """Characters from which the text of a cell is a sentence."""
 
 
@@ -166,7 +166,7 @@ def _class(right: bool) -> str:
 
 def _long(cell: Cell) -> str:
     """Return the class of a cell with a sentence in it, which needs room on a narrow screen."""
-    return ' class="long"' if isinstance(cell, str) and len(cell) > SENTENCE else ""
+    return ' class="long"' if isinstance(cell, str) and len(cell) > _SENTENCE else ""
 
 
 def _is_numeric(table: Table, column: int) -> bool:

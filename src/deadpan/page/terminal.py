@@ -10,8 +10,8 @@ from deadpan.page.table import Cell, Link, Table, with_counts
 from deadpan.stats import Interval
 from deadpan.text import printable
 
-GAP = 2
-LEAST = 12
+_GAP = 2
+_LEAST = 12
 """Columns of text narrower than this would break words, so the rows become blocks instead."""
 
 
@@ -118,8 +118,8 @@ def _fit(
         longest = max(text_width(word) for word in words)
         # The first column names the row: it never wraps.
         fixed = right[place] or place == 0
-        least.append(natural[-1] if fixed else min(natural[-1], max(longest, LEAST)))
-    room = width - GAP * (len(columns) - 1)
+        least.append(natural[-1] if fixed else min(natural[-1], max(longest, _LEAST)))
+    room = width - _GAP * (len(columns) - 1)
     if sum(least) > room:
         return None
     spare = room - sum(least)
@@ -141,24 +141,24 @@ def _lines(row: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> 
             text = lines[number_] if number_ < len(lines) else ""
             pad = " " * (width - text_width(text))
             parts.append(pad + text if side else text + pad)
-        out.append((" " * GAP).join(parts).rstrip())
+        out.append((" " * _GAP).join(parts).rstrip())
     return out
 
 
 def _blocks(columns: Sequence[str], cells: Sequence[Sequence[str]], width: int, bold: bool) -> str:
-    indent = min(max(text_width(column) for column in columns[1:]) + GAP, width // 2)
+    indent = min(max(text_width(column) for column in columns[1:]) + _GAP, width // 2)
     blocks = []
     for row in cells:
         lines = [_strong(line, bold) for line in wrap(row[0], width)]
         for column, text in zip(columns[1:], row[1:], strict=True):
             if text == "-":
                 continue
-            values = wrap(text, width - indent - GAP)
-            *above, label = wrap(column, width - GAP)
+            values = wrap(text, width - indent - _GAP)
+            *above, label = wrap(column, width - _GAP)
             if text_width(label) < indent:
                 label += " " * (indent - text_width(label)) + values.pop(0)
-            lines += [" " * GAP + line for line in (*above, label)]
-            lines += [" " * (indent + GAP) + line for line in values]
+            lines += [" " * _GAP + line for line in (*above, label)]
+            lines += [" " * (indent + _GAP) + line for line in values]
         blocks.append("\n".join(lines))
     return "\n".join(blocks)
 

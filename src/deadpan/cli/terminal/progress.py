@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -66,14 +66,3 @@ def _lines(clock: Callable[[], float]) -> Progress:
             sys.stderr.flush()
 
     return report
-
-
-def counted(description: str, records: Iterable[T], total: int = 0) -> Iterator[T]:
-    """Yield the records while showing how many have passed."""
-    with progress_bar() as report:
-        done = 0
-        for done, record in enumerate(records, 1):
-            yield record
-            if done % 1000 == 0:
-                report(description, done, total)
-        report(description, done, total)
