@@ -76,7 +76,7 @@ def share(url: str, bodies: list[bytes], clients: int) -> tuple[float, list[floa
 def main() -> None:
     rows = texts()
     batches = [rows[at : at + BATCH] for at in range(0, len(rows), BATCH)]
-    detector = Detector.load("default")
+    detector = Detector.load("base")
     detector.predict_proba(batches[0])
     process, url = start()
     bodies = [json.dumps({"texts": batch, "model": "default"}).encode() for batch in batches]

@@ -135,17 +135,19 @@ CALLS: dict[str, Callable[[Path], Any]] = {
     "ordering.informative_order": lambda folder: deadpan.ordering.informative_order(
         ["a", "b"], ["x", "y"], [0.1, 0.5]
     ),
-    "detect.mirage": lambda folder: deadpan.detect.mirage(
+    "detect.study_origin": lambda folder: deadpan.detect.study_origin(
         {"a": MANY[:80]}, {"b": MANY[80:160]}, system="bow"
     ),
     "bench.organic_set": lambda folder: deadpan.bench.organic_set(MANY, pairs=4),
     "ratings.votes.perceive": lambda folder: deadpan.ratings.votes.perceive(MANY),
-    "detect.replay_labelling": lambda folder: deadpan.detect.replay_labelling(MANY, labels=150, repeats=2),
+    "detect.replay_active_learning": lambda folder: deadpan.detect.replay_active_learning(
+        MANY, labels=150, repeats=2
+    ),
     "bench.run_organic": lambda folder: deadpan.bench.run_organic(
         MANY, "baseline/random", pairs=4, out=folder / "o"
     ),
     "stats.soft.soft_scores": lambda folder: deadpan.stats.soft.soft_scores([0.2, 0.8, 0.6], [0.3, 0.7, 0.5]),
-    "detect.study_votes": lambda folder: deadpan.detect.study_votes(MANY[:60], "bow", k=2),
+    "detect.study_soft_labels": lambda folder: deadpan.detect.study_soft_labels(MANY[:60], "bow", k=2),
     "detect.ablate": lambda folder: deadpan.detect.ablate(EXAMPLES, "bow", turns=[0, 1], k=2),
     "compare": lambda folder: (
         deadpan.compare(EXAMPLES, {"one": PREDICTIONS, "other": PREDICTIONS}),
@@ -279,10 +281,10 @@ WRONG: dict[str, list[dict[str, Any]]] = {
     "folds": [{"k": 10**30}],
     "generate_dialogues": [{"n": "x"}, {"model_settings": 3}, {"out": "a\0b"}],
     "ordering.informative_order": [{"first": "x"}],
-    "detect.mirage": [{"at_most": None}, {"settings": 3}],
+    "detect.study_origin": [{"at_most": None}, {"settings": 3}],
     "bench.run": [{"runs": None}, {"out": None}, {"out": "a\0b"}],
     "stats.soft.soft_scores": [{"groups": 3}, {"groups": ["a"]}, {"resamples": None}, {"resamples": 10**12}],
-    "detect.study_votes": [{"k": None}, {"progress": "x"}],
+    "detect.study_soft_labels": [{"k": None}, {"progress": "x"}],
     "detect.transfer": [{"at_most": 3.5}, {"settings": 3}, {"progress": 3}],
 }
 
@@ -304,10 +306,10 @@ def test_any_wrong_argument_is_a_deadpan_error(name: str, wrong: dict[str, Any],
         "folds": {"examples": EXAMPLES},
         "generate_dialogues": {"model": "m", "base_url": "http://127.0.0.1:9/v1"},
         "ordering.informative_order": {"ids": ["a", "b"], "texts": ["x", "y"], "scores": [0.1, 0.5]},
-        "detect.mirage": {"generated": {"a": EXAMPLES}, "organic": {"b": OTHERS}},
+        "detect.study_origin": {"generated": {"a": EXAMPLES}, "organic": {"b": OTHERS}},
         "bench.run": {"models": "baseline/random", "limit": 2},
         "stats.soft.soft_scores": {"shares": [0.1, 0.9], "predicted": [0.2, 0.8]},
-        "detect.study_votes": {"examples": MANY[:20]},
+        "detect.study_soft_labels": {"examples": MANY[:20]},
         "detect.transfer": {"corpora": {"a": EXAMPLES, "b": OTHERS}, "system": "majority", "k": 2},
     }.get(name, {})
     with pytest.raises(DeadpanError) as caught:

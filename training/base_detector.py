@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from deadpan.datasets import read_dataset
-from deadpan.detect.detector import DEFAULT_FOLDER, Detector
+from deadpan.detect.detector import BASE, SHIPPED, Detector
 from deadpan.detect.inputs import SeenTexts
 from deadpan.detect.systems.linear import Linear
 from deadpan.detect.verdicts import Bands, choose_band
@@ -50,7 +50,7 @@ KEEP = 100_000
 FOLDS = 3
 PREVALENCE = 0.5
 COVERAGE = 0.8
-CALM = 0.95
+MIN_SPECIFICITY = 0.95
 """Share of the sincere everyday lines and answers, most of which look sarcastic, that are not called so."""
 SETTINGS = {"weighting": "rarity", "strength": 1.0}
 
@@ -117,7 +117,9 @@ def bands(examples: Mapping[str, Sequence[Example]], scores: Mapping[str, float]
         labels = np.array([bool(e.label) for e in rows])
         values = np.array([scores[e.id] for e in rows])
         plain = np.array([scores[e.id] for e in rows if e.source in (SOURCE, PAIRS) and not e.label])
-        chosen[language] = choose_band(labels, values, coverage=COVERAGE, plain=plain, calm=CALM)
+        chosen[language] = choose_band(
+            labels, values, coverage=COVERAGE, plain=plain, min_specificity=MIN_SPECIFICITY
+        )
     return Bands(PREVALENCE, chosen)
 
 
@@ -169,7 +171,7 @@ def card(rows: str, answers: Bands, bytes_: int) -> str:
     """Return the model card: data, scores, and where the detector fails."""
     shown = "; ".join(f"{name} {low:.2f} to {high:.2f}" for name, (low, high) in answers.languages.items())
     share = f"{answers.prevalence:.0%}"
-    return f"""# The default detector
+    return f"""# The detector `base`
 
 A statistical guess. It counts words and runs of characters, of the text and of the two turns before it; it
 understands nothing. It has three answers: sarcastic, not sarcastic, and cannot tell. A score is the
@@ -210,9 +212,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data-dir", type=Path, required=True)
     parser.add_argument("--everything", action="store_true", help="add corpora without a stated licence")
-    parser.add_argument("--out", type=Path, default=DEFAULT_FOLDER)
+    parser.add_argument("--out", type=Path, default=SHIPPED[BASE])
     options = parser.parse_args()
-    if options.everything and options.out == DEFAULT_FOLDER:
+    if options.everything and options.out == SHIPPED[BASE]:
         parser.error("--everything is for a detector of your own: name a folder with --out")
     by_name = corpora(options.data_dir, options.everything)
     everything = [example for each in by_name.values() for example in each]

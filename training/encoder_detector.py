@@ -6,7 +6,7 @@ before a response; the encoder also with a loss that compares the texts of a pai
 held out: the weights of the two, calibration, band and the scores in the card come from it. A training that
 was interrupted resumes.
 
-With `--start` the encoder of an earlier student is trained further, on the lines that are new and on a sample
+With `--start` the encoder of an earlier version is trained further, on the lines that are new and on a sample
 of what it knows, so that it forgets little.
 """
 
@@ -50,9 +50,9 @@ FRAMED = 900
 HELD_APART = (3, 4, 5, 6, 7)
 """Batches of everyday lines of which each has a held-out fifth of its own."""
 REHEARSED = 2_500
-"""Earlier examples that are trained on again when a student is trained further."""
+"""Earlier examples that are trained on again when an encoder is trained further."""
 FURTHER = {"epochs": 3, "learning_rate": 3e-4}
-PREVALENCE, COVERAGE, CALM = 0.5, 0.91, 0.92
+PREVALENCE, COVERAGE, MIN_SPECIFICITY = 0.5, 0.91, 0.92
 
 
 def english(data_dir: Path) -> list[Example]:
@@ -91,7 +91,7 @@ def batch_lines(batches: Sequence[int]) -> list[Example]:
 
 
 def further(train: Sequence[Example], new: Sequence[int]) -> list[Example]:
-    """Return what is new since the earlier student, and a sample of what it knows; pairs stay whole."""
+    """Return what is new since the earlier version, and a sample of what it knows; pairs stay whole."""
     fresh = {e.id for e in batch_lines(new)}
     known = [e for e in train if e.id not in fresh]
     return [e for e in train if e.id in fresh] + sample(
@@ -112,7 +112,7 @@ def answers(held_out: Sequence[Example], scores: np.ndarray) -> Bands:
     even = np.array([rescaled(score, *scale) for score in scores])
     everyday = [e.source in (SOURCE, PAIRS) and not e.label for e in held_out]
     plain = even[np.array(everyday)]
-    band = choose_band(labels[at], even[at], coverage=COVERAGE, plain=plain, calm=CALM)
+    band = choose_band(labels[at], even[at], coverage=COVERAGE, plain=plain, min_specificity=MIN_SPECIFICITY)
     return Bands(PREVALENCE, {"en": band}, {"en": scale})
 
 
@@ -191,11 +191,11 @@ def _balanced(truth: np.ndarray, called: np.ndarray) -> float:
 
 
 def card(table: str) -> str:
-    return f"""# The student: a detector for English
+    return f"""# The detector `encoder`, for English
 
 all-MiniLM-L6-v2 (Apache-2.0, `deadpan models pull minilm-l6`) with low-rank additions in its upper four
 layers. Only the additions and the head come with deadpan: no code, about a megabyte. It reads the two turns
-before a text. Answers, prevalence, markers and other languages are as in the default detector.
+before a text. Answers, prevalence, markers and other languages are as in `base`.
 
 - Trained on four fifths of: the deadpan starter set, everyday lines and pairs of our own (CC0-1.0),
   iSarcasmEval (English, with rephrases) and MUStARD (both MIT). Made by
@@ -221,7 +221,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data-dir", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--start", default="", help="folder of an earlier student, to train further")
+    parser.add_argument("--start", default="", help="folder of an earlier version, to train further")
     parser.add_argument("--new", type=int, nargs="+", default=[7], help="batches that it does not know")
     options = parser.parse_args()
     train, held_out = parts(options.data_dir)

@@ -137,10 +137,10 @@ def test_two_detectors_of_one_name_are_refused(deadpan, tmp_path):
 def test_the_command_takes_the_detector_that_comes_with_the_package(deadpan, tmp_path):
     rows = "".join(json.dumps(encode(example)) + "\n" for example in pairs(8))
     (tmp_path / "pairs.jsonl").write_text(rows)
-    ran = deadpan("bench", "organic", tmp_path / "pairs.jsonl", "--detector", "default", "--limit", "8",
+    ran = deadpan("bench", "organic", tmp_path / "pairs.jsonl", "--detector", "base", "--limit", "8",
                   "--out", tmp_path / "out", "--json")  # fmt: skip
     assert ran.status == 0
-    assert [each["model"] for each in ran.json["runs"]] == ["baseline/detector-default"]
+    assert [each["model"] for each in ran.json["runs"]] == ["baseline/detector-base"]
 
 
 def test_a_part_of_the_published_pairs_is_not_the_whole_track(tmp_path, monkeypatch):

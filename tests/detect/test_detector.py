@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from deadpan.detect.answer import answer_text
-from deadpan.detect.detector import Detector, check_model_folder, clear_model_folder, student_is_ready
+from deadpan.detect.detector import Detector, check_model_folder, clear_model_folder, encoder_is_ready
 from deadpan.detect.inputs import SeenTexts
 from deadpan.detect.verdicts import at_threshold
 from deadpan.errors import ConfigError, DataError, DeadpanError, ModelError
@@ -30,7 +30,7 @@ ENGLISH_AND_KOREAN = (
     "The invoice is attached.",
     "그래, 참 잘했네.",
 )
-needs_student = pytest.mark.skipif(not student_is_ready(), reason="needs deadpan models pull minilm-l6")
+needs_encoder = pytest.mark.skipif(not encoder_is_ready(), reason="needs deadpan models pull minilm-l6")
 
 
 @pytest.mark.parametrize("kind", [bool, int, np.bool_, np.int64])
@@ -185,7 +185,7 @@ def test_a_model_without_its_manifest_was_not_saved_to_its_end(tmp_path):
 
 
 def test_the_default_detector_loads_and_predicts_as_before():
-    detector = Detector.load("default")
+    detector = Detector.load("base")
     assert detector.predict(["Yeah, right.", "The meeting is at noon."]).tolist() == [
         True,
         False,
@@ -201,7 +201,7 @@ DEFAULT_SCORE = 0.8126603348605653
 
 @pytest.mark.parametrize("text", ["Ｏｈ　ｇｒｅａｔ，　ａｎｏｔｈｅｒ Monday！", "𝓞𝓱 𝓰𝓻𝓮𝓪𝓽, 𝗮𝗻𝗼𝘁𝗵𝗲𝗿 Monday!"])
 def test_ornamental_letters_are_read_as_plain_ones(text):
-    default = Detector.load("default")
+    default = Detector.load("base")
     assert (
         default.predict_proba([text]).tolist()
         == default.predict_proba(["Oh great, another Monday!"]).tolist()
@@ -237,23 +237,23 @@ def auto() -> Detector:
     return Detector.load("auto")
 
 
-@needs_student
+@needs_encoder
 def test_english_is_answered_by_the_student_and_the_rest_by_the_default(auto):
     examples = [Example(str(n), Turn("", text)) for n, text in enumerate(ENGLISH_AND_KOREAN)]
-    student, default = (Detector.load(name).predict(examples) for name in ("student", "default"))
-    assert auto.predict(examples) == [student[0], default[1], student[2], default[3]]
-    assert student[0] != default[0]
-    assert auto.seen_ is not None and len(auto.seen_) >= len(Detector.load("default").seen_ or ())
+    encoder, base = (Detector.load(name).predict(examples) for name in ("encoder", "base"))
+    assert auto.predict(examples) == [encoder[0], base[1], encoder[2], base[3]]
+    assert encoder[0] != base[0]
+    assert auto.seen_ is not None and len(auto.seen_) >= len(Detector.load("base").seen_ or ())
 
 
-@needs_student
+@needs_encoder
 def test_a_prevalence_holds_for_both_detectors():
     rare = [answer_text(text, prevalence=0.1).prediction.score for text in ENGLISH_AND_KOREAN[:2]]
     even = [answer_text(text).prediction.score for text in ENGLISH_AND_KOREAN[:2]]
     assert all(low < high for low, high in zip(rare, even, strict=True))
 
 
-@needs_student
+@needs_encoder
 def test_it_is_neither_trained_nor_saved(auto, tmp_path):
     with pytest.raises(ConfigError, match="trained already"):
         auto.save(tmp_path / "model")
@@ -261,8 +261,8 @@ def test_it_is_neither_trained_nor_saved(auto, tmp_path):
         auto.fit(["Great, rain.", "It rains."], [True, False])
 
 
-def test_without_the_encoder_the_default_detector_answers_everything(monkeypatch):
-    monkeypatch.setattr("deadpan.detect.detector.installed", lambda: {})
+def test_without_the_encoder_base_answers_everything(monkeypatch):
+    monkeypatch.setattr("deadpan.models.installed", lambda: {})
     alone = Detector.load("auto")
     assert alone.system == "linear"
-    assert answer_text(ENGLISH_AND_KOREAN[0]).model == "default"
+    assert answer_text(ENGLISH_AND_KOREAN[0]).model == "base"

@@ -13,19 +13,19 @@ from detect_corpus import word_corpus
 
 def test_the_word_that_decides_pushes_most():
     detector = Detector("bow").fit(word_corpus())
-    explanation = explain(detector.predict, Example("x", Turn("", "red sure blue")))
+    explanation = explain(detector, Example("x", Turn("", "red sure blue")))
     assert max(explanation.words, key=lambda word: word.push).text == "sure"
     assert explanation.label is True
     assert explanation.strongest()[0].text == "sure"
     assert "sure" in str(explanation)
     with pytest.raises(ConfigError, match="no word"):
-        explain(detector.predict, Example("x", Turn("", "  ")))
+        explain(detector, Example("x", Turn("", "  ")))
 
 
 def test_a_turn_that_is_read_can_push():
     detector = Detector("bow", turns=1).fit(word_corpus())
     example = Example("x", Turn("", "red"), (Turn("", "is it so"), Turn("", "when was that")))
-    assert abs(explain(detector.predict, example).context[-1].push) > 0.01
+    assert abs(explain(detector, example).context[-1].push) > 0.01
 
 
 def explained(label: bool | None, **pushes: float) -> list[str]:

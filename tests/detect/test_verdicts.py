@@ -41,7 +41,9 @@ BANDS = Bands(0.2, {"en": (0.4, 0.6)})
 
 
 def judge(text: str, score: float) -> Prediction:
-    (said,) = BANDS.judge([Example("x", Turn("", text))], [Prediction("x", score > 0.5, score)])
+    (said,) = BANDS.judge(
+        [Example("x", Turn("", text))], [Prediction("x", score > 0.5, score)], [guess_language(text)]
+    )
     return said
 
 
@@ -57,7 +59,7 @@ def test_an_answer_never_contradicts_the_score_that_is_shown():
     for prevalence in (0.05, 0.2, 0.5, 0.9):
         for score in np.linspace(0.01, 0.99, 25):
             (said,) = BANDS.at(prevalence).judge(
-                [Example("x", Turn("", "Fine."))], [Prediction("x", None, score)]
+                [Example("x", Turn("", "Fine."))], [Prediction("x", None, score)], ["en"]
             )
             assert said.label is None or said.label == (said.score > 0.5)
 
@@ -101,7 +103,7 @@ def test_a_band_leaves_out_what_is_nearest_to_the_threshold():
     rng = np.random.default_rng(0)
     labels = np.arange(2000) % 2 == 0
     scores = np.clip(0.5 + np.where(labels, 0.1, -0.1) + rng.normal(0, 0.15, 2000), 0, 1)
-    low, high = choose_band(labels, scores, coverage=0.7, plain=scores[~labels], calm=0.95)
+    low, high = choose_band(labels, scores, coverage=0.7, plain=scores[~labels], min_specificity=0.95)
     decided = (scores <= low) | (scores >= high)
     right = (scores >= high)[decided] == labels[decided]
     everything = (scores >= 0.5) == labels
@@ -126,7 +128,7 @@ def test_bands_are_saved_and_evaluate_reports_coverage(tmp_path):
 def test_a_prevalence_needs_a_calibrated_detector(tmp_path):
     Detector("bow").fit(word_corpus()).save(tmp_path)
     with pytest.raises(ConfigError, match="not calibrated"):
-        answer_text("Oh, sure.", model=str(tmp_path), prevalence=0.1)
+        answer_text("Oh, sure.", detector=str(tmp_path), prevalence=0.1)
 
 
 def banded() -> Detector:
@@ -242,7 +244,7 @@ def _before(example: Example) -> list[str]:
 
 
 def test_the_default_detector_ranks_everyday_pairs():
-    said = Detector.load("default").predict(pair_examples(PAIRS))
+    said = Detector.load("base").predict(pair_examples(PAIRS))
     right = [said[n].score > said[n + 1].score for n in range(0, len(said), 2)]
     assert len(right) == 60 and sum(right) >= 45
     assert sum(p.label is True for p in said[1::2]) <= 0.12 * len(right)
@@ -250,7 +252,7 @@ def test_the_default_detector_ranks_everyday_pairs():
 
 def test_at_most_one_everyday_sentence_in_twenty_is_called_sarcastic():
     assert len(EVERYDAY) >= 200 and {language for language, _ in EVERYDAY} == {"en", "ko", "ar"}
-    detector = Detector.load("default")
+    detector = Detector.load("base")
     examples = [Example(str(n), Turn("", text)) for n, (_, text) in enumerate(EVERYDAY)]
     assert not detector.seen_.contain(examples).any(), "a test sentence is in the training data"
     said = detector.predict(examples)
@@ -298,7 +300,7 @@ def test_the_student_knows_everyday_sentences_and_reads_context():
         pytest.importorskip(library)
     if "minilm-l6" not in installed():
         pytest.skip("needs deadpan models pull minilm-l6")
-    student = Detector.load("student")
+    student = Detector.load("encoder")
     english = [text for language, text in EVERYDAY if language == "en"]
     said = student.predict([Example(str(n), Turn("", text)) for n, text in enumerate(english)])
     assert sum(p.label is True for p in said) <= 0.05 * len(said)
@@ -313,8 +315,8 @@ def test_the_student_knows_everyday_sentences_and_reads_context():
 
 def test_an_answer_of_the_student_says_so():
     said = Prediction("text", True, 0.8)
-    assert "Answered by `student`" in " ".join(str(TextAnswer(said, "student", None)).split())
-    assert "student" not in str(TextAnswer(said, "default", None))
+    assert "Answered by `encoder`" in " ".join(str(TextAnswer(said, "encoder", None)).split())
+    assert "encoder" not in str(TextAnswer(said, "base", None))
 
 
 def score_f1(labels: list[bool], scores: list[float], threshold: float) -> float:

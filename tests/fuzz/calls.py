@@ -22,7 +22,7 @@ STATUSES = (200, 204, 400, 401, 404, 405, 413, 422, 503)
 BODIES: tuple[dict[str, Any], ...] = (
     {"text": "Great, another Monday.", "explain": True}, {"texts": ["a", "b"]},
     {"inputs": [{"text": "a", "id": 1, "context": ["b", {"speaker": "C", "text": "d"}]}]},
-    {"conversation": [{"speaker": "A", "text": "a"}, "b"], "each": True, "model": "default"},
+    {"conversation": [{"speaker": "A", "text": "a"}, "b"], "each": True, "model": "base"},
 )  # fmt: skip
 ODD: tuple[Any, ...] = (
     None, True, False, 0, -1, 1e308, 10**18, "", " ", "\0", "a" * 25_000, "\u202e\u200b\ud83d\ude00", "월요일", [], {},
@@ -35,7 +35,7 @@ def _app() -> Any:
     from deadpan.serve.app import create_app
     from deadpan.serve.settings import ServeSettings, hash_key
 
-    settings = ServeSettings(rate=0, student=False, reader="openai/none", base_url="http://127.0.0.1:9/v1")
+    settings = ServeSettings(rate=0, encoder=False, reader="openai/none", base_url="http://127.0.0.1:9/v1")
     locked = replace(settings, keys=frozenset({hash_key(KEY)}))
     return (create_app(settings), create_app(locked)), asyncio.Runner()
 

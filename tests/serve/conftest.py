@@ -37,7 +37,7 @@ def make_caller():
     """Return a function that makes a service with some settings."""
     from deadpan.serve.app import create_app
 
-    return lambda student=False, **settings: Caller(create_app(ServeSettings(student=student, **settings)))
+    return lambda encoder=False, **settings: Caller(create_app(ServeSettings(encoder=encoder, **settings)))
 
 
 @pytest.fixture(scope="session")

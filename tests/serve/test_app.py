@@ -22,8 +22,8 @@ KEY = "a-key-of-at-least-sixteen-letters"
 def test_one_text_is_judged_as_in_process(caller):
     text = "Great, another Monday."
     told = caller.detect({"text": text}).json()
-    (prediction,) = Detector.load("default").predict([Example("0", Turn("", text))])
-    assert told["model"] == "default"
+    (prediction,) = Detector.load("base").predict([Example("0", Turn("", text))])
+    assert told["model"] == "base"
     assert told["results"][0]["score"] == pytest.approx(prediction.score, abs=1e-6)
     assert told["results"][0]["label"] == label_word(prediction)
 
@@ -31,7 +31,7 @@ def test_one_text_is_judged_as_in_process(caller):
 def test_a_batch_keeps_its_order_and_ids(caller):
     texts = [f"text number {n}, great" for n in range(50)]
     told = caller.detect({"texts": texts}).json()["results"]
-    scores = Detector.load("default").predict_proba(texts)[:, 1]
+    scores = Detector.load("base").predict_proba(texts)[:, 1]
     assert [row["score"] for row in told] == pytest.approx(scores.tolist(), abs=1e-6)
     inputs = [
         {"text": "oh sure", "id": "x", "context": ["A", {"speaker": "B", "text": "b"}]},
@@ -75,19 +75,19 @@ def test_turns_that_are_not_read_are_not_explained(caller):
     assert told["context"][0]["push"] == 0
 
 
-def test_the_student_is_served_first_where_its_encoder_is(make_caller):
-    from deadpan.detect.detector import student_is_ready
+def test_the_encoder_is_served_first_where_its_weights_are(make_caller):
+    from deadpan.detect.detector import encoder_is_ready
 
-    if not student_is_ready():
+    if not encoder_is_ready():
         pytest.skip("needs deadpan models pull minilm-l6")
-    call = make_caller(student=True, rate=0)
-    student, default = call("GET", "/v1/models").json()["models"]
-    assert (student["id"], default["id"]) == ("student", "default")
-    assert student["limits"][-1] == "It knows English only."
+    call = make_caller(encoder=True, rate=0)
+    encoder, base = call("GET", "/v1/models").json()["models"]
+    assert (encoder["id"], base["id"]) == ("encoder", "base")
+    assert encoder["limits"][-1] == "It knows English only."
     texts = ["Great, it rains.", "회의는 3시에 시작합니다."]
     auto, english, others = (
         [row["score"] for row in call.detect({"texts": texts, **model}).json()["results"]]
-        for model in ({}, {"model": "student"}, {"model": "default"})
+        for model in ({}, {"model": "encoder"}, {"model": "base"})
     )
     assert auto == [english[0], others[1]] and english[1] is None
 
@@ -207,12 +207,12 @@ def test_many_requests_at_once_get_their_own_answers(make_caller):
             return await asyncio.gather(*(client.post("/v1/detect", json={"text": text}) for text in texts))
 
     found = [answer.json()["results"][0]["score"] for answer in asyncio.run(together())]
-    assert found == pytest.approx(Detector.load("default").predict_proba(texts)[:, 1].tolist(), abs=1e-6)
+    assert found == pytest.approx(Detector.load("base").predict_proba(texts)[:, 1].tolist(), abs=1e-6)
 
 
 def test_a_fault_inside_is_told_without_its_details(make_caller, monkeypatch):
     call = make_caller(rate=0)
-    batches = call.app.service.catalogue.models["default"].batches
+    batches = call.app.service.catalogue.models["base"].batches
     monkeypatch.setattr(batches, "_predict", lambda examples: 1 / 0)
     answer = call.detect({"text": "a"})
     assert (answer.status_code, answer.json()["error"]["code"]) == (500, "failed")

@@ -73,7 +73,7 @@ def test_a_failure_is_answered_once_and_never_after_a_stream_began(make_caller, 
     def fail(examples):
         raise failure
 
-    monkeypatch.setattr(call.app.service.catalogue.models["default"].batches, "_predict", fail)
+    monkeypatch.setattr(call.app.service.catalogue.models["base"].batches, "_predict", fail)
     assert call.detect({"text": "a"}).status_code == status
 
     async def broken(settings, example):

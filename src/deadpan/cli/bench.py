@@ -236,7 +236,7 @@ def contamination(model: str | None, items: str, as_json: bool, **options: Any) 
 @bench.command()
 @source_argument
 @click.option("--llm", "models", multiple=True, help="A model. [default: the embedded model]")
-@click.option("--detector", "folders", multiple=True, type=PATH, help="A trained detector, or `default`.")
+@click.option("--detector", "folders", multiple=True, type=PATH, help="A trained detector, or `base`.")
 @click.option("--limit", "pairs", type=click.IntRange(min=1), help="Ask only the first N of 400 pairs.")
 @click.option("--runs", default=1, show_default=True, help="How many times each pair is asked.")
 @click.option("--out", default="organic", show_default=True, type=PATH, help="Where to write.")

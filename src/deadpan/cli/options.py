@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 
 import click
 
-from deadpan.datasets.reading import Reading
 from deadpan.errors import ConfigError
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -66,6 +65,8 @@ def reading_options(command: _F) -> _F:
 
     @wraps(command)
     def collected(**given: Any) -> Any:
+        from deadpan.datasets.reading import Reading
+
         fields = {name: given.pop(name) for name in Reading.__dataclass_fields__ if name in given}
         fields["columns"] = tuple(_pair(word) for word in fields["columns"])
         return command(reading=Reading(**fields), **given)

@@ -12,9 +12,9 @@ _NAMES = {
     "ablate": "studies.ablation",
     "compare_systems": "studies.comparison",
     "evaluate": "studies.evaluation",
-    "mirage": "studies.origin",
-    "replay_labelling": "studies.active_learning",
-    "study_votes": "studies.soft_labels",
+    "study_origin": "studies.origin",
+    "replay_active_learning": "studies.active_learning",
+    "study_soft_labels": "studies.soft_labels",
     "transfer": "studies.transfer",
 }
 

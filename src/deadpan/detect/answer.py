@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 
 from deadpan.detect import SYSTEMS
-from deadpan.detect.detector import AUTO, DEFAULT, NOT_CALIBRATED, SHIPPED, STUDENT, Detector, best_model
+from deadpan.detect.detector import AUTO, BASE, ENCODER, NOT_CALIBRATED, SHIPPED, Detector, best_detector
 from deadpan.detect.explanation import (
     GUESS,
     MOST_WORDS,
@@ -29,7 +29,7 @@ from deadpan.results import Result
 
 NAMED = 5
 LEAST_PUSH = 0.05
-BY_STUDENT = "Answered by `student`, the better of the two detectors in the package for English."
+BY_ENCODER = "Answered by `encoder`, the better of the two detectors in the package for English."
 
 
 def unsupported_words(prediction: Prediction, bands: Bands | None) -> str:
@@ -48,17 +48,17 @@ class TextAnswer(Result):
     explanation: Explanation | None
     bands: Bands | None = None
     note: str = ""
-    kind: str = ""
+    category: str = ""
 
     def __repr__(self) -> str:
         return f"<TextAnswer {self.answer!r}, score {self.prediction.score}>"
 
     @property
     def answer(self) -> str:
-        """One of: sarcastic, not sarcastic, cannot tell, not supported; of one kind: irony, not irony."""
+        """One of: sarcastic, not sarcastic, cannot tell, not supported; of one category: irony, not irony."""
         if self.prediction.label is None:
             return self.prediction.raw.partition(":")[0] if self.bands else CANNOT_TELL
-        return verdict_name(self.prediction.label, self.kind)
+        return verdict_name(self.prediction.label, self.category)
 
     @property
     def influences(self) -> tuple[Influence, ...]:
@@ -83,13 +83,13 @@ class TextAnswer(Result):
             notes += self.explanation.in_words()
         if self.note:
             notes.append(self.note)
-        if self.model == STUDENT:
-            notes.append(BY_STUDENT)
+        if self.model == ENCODER:
+            notes.append(BY_ENCODER)
         if self.explanation is None:
             return Summary(notes=tuple(notes))
-        option = f" --model {self.model}" if self.model not in SHIPPED else ""
+        option = f" --detector {self.model}" if self.model not in SHIPPED else ""
         option += ' --context "..."' * len(self.explanation.example.context)
-        return Summary(notes=(*notes, f'Word by word: deadpan detect explain{option} "..."'))
+        return Summary(notes=(*notes, f'Word by word: deadpan detect{option} --words "..."'))
 
     def _unsupported(self) -> str:
         return f"{NOT_SUPPORTED}: {unsupported_words(self.prediction, self.bands)}"
@@ -105,49 +105,45 @@ class TextAnswer(Result):
 
 
 def answer_text(
-    text: str, *, context: Sequence[str] = (), model: str = AUTO, prevalence: float | None = None
+    text: str, *, context: Sequence[str] = (), detector: str = AUTO, prevalence: float | None = None
 ) -> TextAnswer:
     """Label one text with a saved detector, and name the words and turns that moved its score.
 
-    `prevalence` is the share of sarcastic texts where it comes from; the score is for that share. The model
-    "auto" is the student for English where its encoder has been pulled, and the default detector elsewhere.
+    `prevalence` is the share of sarcastic texts where it comes from; the score is for that share. "auto" is
+    `encoder` for English where its weights have been pulled, and `base` elsewhere.
     """
     if not text.strip():
         raise ConfigError("there is no word to judge: give a text, or lines with deadpan detect predict")
-    model = best_model(text, model)
-    detector = load_at(model, prevalence)
+    name = best_detector(text, detector)
+    loaded = load_at(name, prevalence)
     example = _example(text, context)
-    (prediction,) = detector.predict([example])
+    (prediction,) = loaded.predict([example])
     explanation = None
     if prediction.score is not None and prediction.raw != MARKED and len(text.split()) <= MOST_WORDS:
-        explanation = explain(detector.predict, example, kind=detector.kind)
-    note = _unread(detector, text, context)
+        explanation = explain(loaded, example, prediction=prediction)
+    note = _unread(loaded, text, context)
     if len(text.split()) > MOST_WORDS:
         note = f"{note} Longer than {MOST_WORDS} words: no single words are named.".strip()
-    return TextAnswer(prediction, model, explanation, detector.bands, note, detector.kind)
+    return TextAnswer(prediction, name, explanation, loaded.bands, note, loaded.category)
 
 
-def load_at(model: str, prevalence: float | None) -> Detector:
+def load_at(name: str, prevalence: float | None) -> Detector:
     """Load a detector; with a prevalence, its scores are for that share of sarcastic texts."""
-    detector = Detector.load(model)
+    detector = Detector.load(name)
     if prevalence is None:
         return detector
     if detector.bands is None:
-        raise ConfigError(f"{model}: {NOT_CALIBRATED}")
+        raise ConfigError(f"{name}: {NOT_CALIBRATED}")
     return detector.at(prevalence)
 
 
 def explain_text(
-    text: str, *, context: Sequence[str] = (), model: str = AUTO, prevalence: float | None = None
+    text: str, *, context: Sequence[str] = (), detector: str = AUTO, prevalence: float | None = None
 ) -> Explanation:
     """Explain the score that a saved detector gives to one text."""
-    model = best_model(text, model)
-    detector = load_at(model, prevalence)
-    note = _unread(detector, text, context)
-    return explain(
-        detector.predict, _example(text, context), model=model, note=note, bands=detector.bands,
-        kind=detector.kind,
-    )  # fmt: skip
+    name = best_detector(text, detector)
+    loaded = load_at(name, prevalence)
+    return explain(loaded, _example(text, context), model=name, note=_unread(loaded, text, context))
 
 
 def _example(text: str, context: Sequence[str]) -> Example:
@@ -173,15 +169,15 @@ def _longest(system: System) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class TellingFeatures(Result):
+class TopFeatures(Result):
     """The n-grams or rules with the largest weights for sarcastic and for sincere (SARC's Table 3).
 
-    For a detector of one `kind`, they are those for the kind and against it.
+    For a detector of one `category`, they are those for it and against it.
     """
 
     sarcastic: tuple[tuple[str, float], ...]
     sincere: tuple[tuple[str, float], ...]
-    kind: str = ""
+    category: str = ""
 
     def summary(self) -> Summary:
         """Return both lists side by side."""
@@ -191,7 +187,7 @@ class TellingFeatures(Result):
             for side in (self.sarcastic, self.sincere):
                 cells += (side[place][0], f"{side[place][1]:+.2f}") if place < len(side) else ("", "")
             rows.append(tuple(cells))
-        no, yes = side_names(self.kind)
+        no, yes = side_names(self.category)
         return Summary((Table((yes, "weight", no, "weight "), tuple(rows)),))
 
     def as_dict(self) -> dict[str, object]:
@@ -202,14 +198,14 @@ class TellingFeatures(Result):
         }
 
 
-def telling_features(model: str = DEFAULT, top: int = 10) -> TellingFeatures:
+def top_features(name: str = BASE, top: int = 10) -> TopFeatures:
     """Return the features of a saved detector with the largest weights on either side."""
-    detector = Detector.load(model)
-    telling = getattr(detector.predictor, "telling", None)
-    if telling is None:
-        raise ConfigError(f"{model}: this system has no features with weights; explain a text instead")
-    sarcastic, sincere = telling(top)
-    return TellingFeatures(tuple(map(tuple, sarcastic)), tuple(map(tuple, sincere)), detector.kind)
+    detector = Detector.load(name)
+    features = getattr(detector.predictor, "top_features", None)
+    if features is None:
+        raise ConfigError(f"{name}: this system has no features with weights; explain a text instead")
+    sarcastic, sincere = features(top)
+    return TopFeatures(tuple(map(tuple, sarcastic)), tuple(map(tuple, sincere)), detector.category)
 
 
 @dataclass(frozen=True, slots=True)

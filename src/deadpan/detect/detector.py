@@ -28,25 +28,21 @@ from deadpan.detect.verdicts import (
     out_of_fold_threshold,
 )
 from deadpan.errors import ConfigError, DataError, ModelError
-from deadpan.models import installed
 from deadpan.progress import Progress, silent
 from deadpan.records import Example, Prediction
 from deadpan.storage import digest, file_marks, read_json, read_manifest, write_json, write_manifest
 
-DEFAULT = "default"
-DEFAULT_FOLDER = Path(__file__).with_name("shipped")
-STUDENT = "student"
-STUDENT_FOLDER = Path(__file__).with_name("shipped_student")
-AUTO = "auto"
-"""For each text the better one of the detectors that come with the package."""
-SHIPPED = {DEFAULT: DEFAULT_FOLDER, STUDENT: STUDENT_FOLDER}
+BASE, ENCODER, AUTO = "base", "encoder", "auto"
+SHIPPED = {name: Path(__file__).parent / "shipped" / name for name in (BASE, ENCODER)}
+"""The two detectors that come with the package: n-grams for three languages, and a small encoder for English.
+"auto" is for each text the better of them."""
+ENCODER_LANGUAGE = "en"
+ENCODER_NEEDS = ("safetensors", "tokenizers")
 NOT_CALIBRATED = (
-    "its scores are not calibrated for a prevalence: use the default detector, or train with "
+    "its scores are not calibrated for a prevalence: use the detector `base`, or train with "
     "--threshold f1 --prevalence, which chooses the threshold for it"
 )
-STUDENT_LANGUAGE = "en"
-STUDENT_NEEDS = ("safetensors", "tokenizers")
-TRAINED = "the detectors that come with the package are trained already: load `student` or `default`"
+ALREADY_TRAINED = "the detectors that come with the package are trained already: load `encoder` or `base`"
 
 
 class Detector:
@@ -59,9 +55,10 @@ class Detector:
     `threshold_` is the number in use, `classes_` the two labels, `rate_` the sarcastic share of the training
     data, and `seen_` the training texts, as hashes.
 
-    A detector with `bands`, such as the default one, also answers "cannot tell", and nothing at all in
-    languages it was not trained for: the label is then None, and `raw` of the Prediction says why. `kind` is
-    the kind of sarcasm that a detector of `tell_kinds` judges: its True is "irony", its False "not irony".
+    A detector with `bands`, such as those in the package, also answers "cannot tell", and nothing at all in
+    languages it was not trained for: the label is then None, and `raw` of the Prediction says why.
+    `category` is the kind of sarcasm that a detector of `classify_categories` judges: its True is "irony",
+    its False "not irony".
     """
 
     _estimator_type = "classifier"
@@ -74,23 +71,17 @@ class Detector:
         prevalence: float | None = None,
         **settings: Any,
     ) -> None:
-        self._configure(system, threshold, prevalence, settings)
-
-    def _configure(
-        self, system: str, threshold: Threshold, prevalence: float | None, settings: Mapping[str, Any]
-    ) -> None:
-        self.system, own = split_variant(system)
-        settings = {**settings, **own}
+        self.system, variant = split_variant(system)
         self.threshold = check_threshold(threshold)
         self.prevalence = None if prevalence is None else check_prevalence(prevalence)
         check_choice(threshold, prevalence)
-        self._given = dict(settings)
-        self.predictor: System = make(self.system, settings)
+        self._given = {**settings, **variant}
+        self.predictor: System = make(self.system, self._given)
         self.threshold_ = DEFAULT_THRESHOLD if isinstance(threshold, str) else float(threshold)
         self.seen_: SeenTexts | None = None
         self.rate_: float | None = None
         self.bands: Bands | None = None
-        self.kind = ""
+        self.category = ""
 
     def __repr__(self) -> str:
         given = "".join(
@@ -109,8 +100,8 @@ class Detector:
     def set_params(self, **params: Any) -> Self:
         """Change arguments of the constructor; what was learned is forgotten."""
         merged = {**self.get_params(), **params}
-        self._configure(merged.pop("system"), merged.pop("threshold"), merged.pop("prevalence", None), merged)
-        vars(self).pop("classes_", None)
+        vars(self).clear()
+        vars(self).update(vars(Detector(**merged)))
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -199,18 +190,28 @@ class Detector:
         examples, _ = examples_from(rows)
         return examples, bool(rows) and isinstance(rows[0], str)
 
-    def _predict(self, examples: list[Example], progress: Progress | None) -> list[Prediction]:
+    def predict_in(self, language: str, examples: Sequence[Example]) -> list[Prediction]:
+        """Return Predictions for Examples that are all in one language, which is then not guessed."""
+        return self._predict(list(examples), None, [language] * len(examples))
+
+    def _predict(
+        self, examples: list[Example], progress: Progress | None, languages: Sequence[str] | None = None
+    ) -> list[Prediction]:
         if progress is not None:
             self.predictor.progress = progress
         if self.bands is not None:
+            if languages is None:
+                languages = [guess_language(example.response.text) for example in examples]
             plain = [in_plain_letters(example) for example in examples]
-            return self.bands.judge(examples, self.predictor.predict(plain))
+            if isinstance(self.predictor, ByLanguage):
+                scored = self.predictor.predict_known(plain, languages)
+            else:
+                scored = self.predictor.predict(plain)
+            return self.bands.judge(examples, scored, languages)
         predictions = self.predictor.predict(examples)
-        return (
-            predictions
-            if self.threshold_ == DEFAULT_THRESHOLD
-            else at_threshold(predictions, self.threshold_)
-        )
+        if self.threshold_ == DEFAULT_THRESHOLD:
+            return predictions
+        return at_threshold(predictions, self.threshold_)
 
     def at(self, prevalence: float) -> Detector:
         """Return this detector with scores for another share of sarcastic texts; it must have bands.
@@ -258,8 +259,8 @@ class Detector:
         }  # fmt: skip
         if self.bands is not None:
             state["bands"] = self.bands.as_dict()
-        if self.kind:
-            state["kind"] = self.kind
+        if self.category:
+            state["category"] = self.category
         write_json(folder / "detector.json", state)
         seed = self.settings.get("seed")
         config = {**state, **(about or {})}
@@ -275,7 +276,7 @@ class Detector:
     def load(cls, folder: Path | str) -> Detector:
         """Read what `save` wrote, after checking that no file was changed.
 
-        Two come with the package: "default", and "student" for English, which needs deadpan[neural] and
+        Two come with the package: "base", and "encoder" for English, which needs deadpan[neural] and
         `deadpan models pull minilm-l6`. "auto" answers each text with the better one that is installed.
         """
         if str(folder) == AUTO:
@@ -283,32 +284,21 @@ class Detector:
         folder = SHIPPED.get(str(folder), check_path(folder, "the folder"))
         _check_files(folder)
         state = read_json(folder / "detector.json")
-        detector = cls.__new__(cls)
         try:
-            detector.system = SYSTEMS.check(state["system"])
-            detector.threshold = detector.threshold_ = float(state["threshold"])
-            detector.predictor = SYSTEMS.load(detector.system).load(folder)
+            system, threshold = SYSTEMS.check(state["system"]), float(state["threshold"])
+            predictor = SYSTEMS.load(system).load(folder)
         except (KeyError, TypeError) as bad:
             raise DataError(f"{folder}: not a model of this version ({bad!r}); train again") from None
-        defaults = make(detector.system, {}).settings
-        settings = detector.predictor.settings
-        detector._given = {key: value for key, value in settings.items() if value != defaults.get(key)}
-        detector.prevalence = None
+        defaults = make(system, {}).settings
+        changed = {key: value for key, value in predictor.settings.items() if value != defaults.get(key)}
+        detector = cls(system, threshold=threshold, **changed)
+        detector.predictor = predictor
         detector.rate_ = None if state.get("rate") is None else float(state["rate"])
         detector.bands = Bands.from_dict(state["bands"]) if "bands" in state else None
-        detector.kind = str(state.get("kind", ""))
+        detector.category = str(state.get("category", ""))
         detector.seen_ = SeenTexts.read(folder)
         detector.classes_ = BOOLEANS
         return detector
-
-
-def labelled_only(examples: Iterable[Example]) -> tuple[list[Example], int]:
-    """Return the labelled examples, and how many have no label; none at all is an error."""
-    rows = list(examples)
-    kept = [example for example in rows if example.label is not None]
-    if not kept:
-        raise DataError("nothing to score: no example has a label")
-    return kept, len(rows) - len(kept)
 
 
 def _check_files(folder: Path) -> None:
@@ -319,6 +309,15 @@ def _check_files(folder: Path) -> None:
     for name, facts in read_manifest(folder).files.items():
         if not (folder / name).is_file() or digest(folder / name) != facts.get("sha256"):
             raise ModelError(f"{folder / name}: changed or missing since the model was saved; train again")
+
+
+def labelled_only(examples: Iterable[Example]) -> tuple[list[Example], int]:
+    """Return the labelled examples, and how many have no label; none at all is an error."""
+    rows = list(examples)
+    kept = [example for example in rows if example.label is not None]
+    if not kept:
+        raise DataError("nothing to score: no example has a label")
+    return kept, len(rows) - len(kept)
 
 
 def check_model_folder(folder: Path) -> None:
@@ -344,45 +343,41 @@ def clear_model_folder(folder: Path) -> None:
     (folder / "manifest.json").unlink()
 
 
-def student_is_ready() -> bool:
-    """Return True if the student's encoder has been pulled and what reads it is installed."""
-    return "minilm-l6" in installed() and all(map(find_spec, STUDENT_NEEDS))
+# ------------------------------------------------------------ the two detectors in the package as one
 
 
-def best_model(text: str, model: str = AUTO) -> str:
-    """Return the model itself, or for "auto" the student where it can read the text, else the default."""
-    if model != AUTO:
-        return model
-    return STUDENT if guess_language(text) == STUDENT_LANGUAGE and student_is_ready() else DEFAULT
+def encoder_is_ready() -> bool:
+    """Return True if the weights under `encoder` have been pulled and what reads them is installed."""
+    from deadpan.models import installed
+
+    return "minilm-l6" in installed() and all(map(find_spec, ENCODER_NEEDS))
+
+
+def best_detector(text: str, name: str = AUTO) -> str:
+    """Return the name itself, or for "auto" `encoder` where it can read the text, else `base`."""
+    if name != AUTO:
+        return name
+    return ENCODER if guess_language(text) == ENCODER_LANGUAGE and encoder_is_ready() else BASE
 
 
 def auto_detector() -> Detector:
-    """Return a detector that answers each text as `student` or as `default` would alone.
-
-    The student reads English; where its encoder has not been pulled, the default detector answers everything.
-    """
-    default = Detector.load(DEFAULT)
-    if not student_is_ready():
-        return default
-    student = Detector.load(STUDENT)
-    detector = Detector(default.system)
-    detector.system = AUTO
-    detector.predictor = ByLanguage(student.predictor, default.predictor)
-    detector.bands = _joined(student.bands, default.bands)
-    known = [each.seen_.hashes for each in (student, default) if each.seen_ is not None]
-    detector.seen_ = SeenTexts(np.unique(np.concatenate(known))) if known else None
-    detector.classes_ = default.classes_
-    return detector
-
-
-def _joined(student: Bands | None, default: Bands | None) -> Bands | None:
-    """Return the bands of the default detector with those of the student for its language."""
-    if student is None or default is None or student.prevalence != default.prevalence:
+    """Return a detector that answers each text as `encoder` or as `base` would alone."""
+    base = Detector.load(BASE)
+    if not encoder_is_ready():
+        return base
+    encoder = Detector.load(ENCODER)
+    if encoder.bands is None or base.bands is None or encoder.bands.prevalence != base.bands.prevalence:
         raise ConfigError("the detectors that come with the package do not fit: install deadpan again")
-    mine = {STUDENT_LANGUAGE: student.languages[STUDENT_LANGUAGE]}
-    scales = {name: scale for name, scale in default.scales.items() if name != STUDENT_LANGUAGE}
-    scales |= {name: scale for name, scale in student.scales.items() if name == STUDENT_LANGUAGE}
-    return replace(default, languages={**default.languages, **mine}, scales=scales)
+    own = {ENCODER_LANGUAGE: encoder.bands.languages[ENCODER_LANGUAGE]}
+    scales = {name: scale for name, scale in base.bands.scales.items() if name != ENCODER_LANGUAGE}
+    scales |= {name: scale for name, scale in encoder.bands.scales.items() if name == ENCODER_LANGUAGE}
+    known = [each.seen_.hashes for each in (encoder, base) if each.seen_ is not None]
+    auto = copy(base)
+    auto.system, auto.rate_ = AUTO, None
+    auto.predictor = ByLanguage(encoder.predictor, base.predictor)
+    auto.bands = replace(base.bands, languages={**base.bands.languages, **own}, scales=scales)
+    auto.seen_ = SeenTexts(np.unique(np.concatenate(known))) if known else None
+    return auto
 
 
 class ByLanguage(System):
@@ -400,25 +395,26 @@ class ByLanguage(System):
 
     def predict(self, examples: Sequence[Example]) -> list[Prediction]:
         """Return the predictions of both systems, in the order of the examples."""
-        sides: dict[bool, list[int]] = {True: [], False: []}
-        for place, example in enumerate(examples):
-            sides[guess_language(example.response.text) == STUDENT_LANGUAGE].append(place)
-        said: dict[int, Prediction] = {}
-        for is_english, places in sides.items():
-            system = self.english_ if is_english else self.other_
+        return self.predict_known(examples, [guess_language(e.response.text) for e in examples])
+
+    def predict_known(self, examples: Sequence[Example], languages: Sequence[str]) -> list[Prediction]:
+        """Return the same for texts whose languages are known."""
+        answers: dict[int, Prediction] = {}
+        for system, is_english in ((self.english_, True), (self.other_, False)):
             system.progress = self.progress
-            said |= zip(places, system.predict([examples[place] for place in places]), strict=True)
-        return [said[place] for place in range(len(examples))]
+            places = [at for at, name in enumerate(languages) if (name == ENCODER_LANGUAGE) is is_english]
+            answers |= zip(places, system.predict([examples[place] for place in places]), strict=True)
+        return [answers[place] for place in range(len(examples))]
 
     def fit(self, examples: Sequence[Example]) -> Self:
         """Refuse: both systems are trained."""
-        raise ConfigError(TRAINED)
+        raise ConfigError(ALREADY_TRAINED)
 
     def save(self, folder: Path) -> None:
         """Refuse: it comes with the package."""
-        raise ConfigError(TRAINED)
+        raise ConfigError(ALREADY_TRAINED)
 
     @classmethod
     def load(cls, folder: Path) -> Self:
         """Refuse: it has no folder of its own."""
-        raise ConfigError(TRAINED)
+        raise ConfigError(ALREADY_TRAINED)

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from deadpan.detect.detector import Detector
-from deadpan.detect.verdicts import Bands
+from deadpan.detect.verdicts import Bands, guess_language
 from deadpan.errors import ConfigError
 from deadpan.formats.labels import CANNOT_TELL, label_words
 from deadpan.page import Page, Table
@@ -20,6 +20,9 @@ from deadpan.palette import LIGHT
 from deadpan.records import Example, Prediction, Turn
 from deadpan.results import Result
 from deadpan.text import printable
+
+if TYPE_CHECKING:
+    from deadpan.detect.detector import Detector
 
 MOST_WORDS = 200
 FARTHEST = 12.0
@@ -50,7 +53,8 @@ LOG_ODDS = (
     "The push of a word or an earlier turn is what it adds to the log odds of {}, found by leaving it "
     "out: +0.7 doubles the odds, -0.7 halves them. Words work together, so pushes need not add up."
 )
-Predict = Callable[[Sequence[Example]], list[Prediction]]
+AT_ONCE = 50
+"""Texts predicted together: for more, a detector may load a library that takes seconds."""
 LEAST_PUSH = 0.05
 HEIGHT, BARS, NUMBER = 24, 280, 60
 LONGEST_NAME = 24
@@ -78,7 +82,7 @@ class Explanation(Result):
     model: str = ""
     note: str = ""
     bands: Bands | None = None
-    kind: str = ""
+    category: str = ""
     """The kind of sarcasm that the detector judges, such as irony; empty for sarcasm as a whole."""
 
     def __repr__(self) -> str:
@@ -87,12 +91,12 @@ class Explanation(Result):
     @property
     def answer(self) -> str:
         """The answer as a word."""
-        return verdict_name(self.label, self.kind)
+        return verdict_name(self.label, self.category)
 
     def in_words(self) -> list[str]:
         """Return the words and turns that moved the score, as sentences for everybody."""
         lines, supported, unnamed = [], self.label is None, frozenset(FUNCTION_WORDS.split())
-        what = self.kind or "sarcasm"
+        what = self.category or "sarcasm"
         for turn in sorted(self.context, key=lambda one: -abs(one.push)):
             if abs(turn.push) >= (STRONG if self.label is (turn.push < 0) else NOTICEABLE):
                 more = "more" if turn.push > 0 else "less"
@@ -112,7 +116,7 @@ class Explanation(Result):
         if not lines and len(self.words) == 1:
             return ["A single word: how it was meant depends on what was said before."]
         if lines and not supported:
-            lines.append((STILL if self.label else TOO_LITTLE).format(self.kind or "sarcastic"))
+            lines.append((STILL if self.label else TOO_LITTLE).format(self.category or "sarcastic"))
         return lines or [TOGETHER]
 
     def strongest(self, most: int = SHOWN, least: float = LEAST_SHOWN) -> list[Influence]:
@@ -122,7 +126,7 @@ class Explanation(Result):
 
     def summary(self) -> Summary:
         """Return the pieces with the largest pushes, the strongest first."""
-        sides = side_names(self.kind)
+        sides = side_names(self.category)
         rows = tuple((_short(p.text), f"{p.push:+.2f}", sides[p.push > 0]) for p in self.strongest())
         notes = [f"{self.answer}{score_words(self.score, self.bands)}", *self.in_words()]
         if not rows:
@@ -147,52 +151,60 @@ class Explanation(Result):
             raise ConfigError(f"{path}: the page is HTML: give a name that ends in .html")
         lead = f"Score {self.score:.2f} by the model {self.model}: {GUESS}."
         page = Page(f"Why the answer is: {self.answer}", lead)
-        page.conversation(self.example, None if self.kind else self.label, note=f"score {self.score:.2f}")
+        page.conversation(self.example, None if self.category else self.label, note=f"score {self.score:.2f}")
         for line in self.in_words():
             page.note(line)
         pieces = [*self.words, *self.context]
         rows = tuple((piece.text, piece.push) for piece in pieces)
         title = "What each word pushes towards, in log odds"
-        chart = influence_chart([(piece.text, piece.push) for piece in pieces], side_names(self.kind))
+        chart = influence_chart([(piece.text, piece.push) for piece in pieces], side_names(self.category))
         page.figure(chart, title, Table(("left out", "push, log odds"), rows))
-        page.note(LOG_ODDS.format(self.kind or "sarcasm"))
+        page.note(LOG_ODDS.format(self.category or "sarcasm"))
         page.write(path)
 
 
 def explain(
-    predict: Predict,
+    detector: Detector,
     example: Example,
     *,
+    prediction: Prediction | None = None,
     model: str = "",
     note: str = "",
-    bands: Bands | None = None,
-    kind: str = "",
 ) -> Explanation:
-    """Predict again without each word of the response, and without each turn before it."""
-    spans = [match.span() for match in re.finditer(r"\S+", example.response.text)]
+    """Predict without each word of the response, and without each turn before it.
+
+    `prediction` is that of the whole, if it is known. What is left without a word counts as being in the
+    language of the whole.
+    """
+    text = example.response.text
+    spans = [match.span() for match in re.finditer(r"\S+", text)]
     if not spans:
         raise ConfigError("there is no word to explain: give a text")
     if len(spans) > MOST_WORDS:
         raise ConfigError(f"{len(spans):,} words: at most {MOST_WORDS} can be explained; shorten the text")
-    answers = predict(_variants(example, spans))
-    whole = answers[0]
+    language = guess_language(text)
+    whole = prediction or detector.predict_in(language, [example])[0]
     if whole.score is None:
         reason = whole.raw or "the answer of this system could not be parsed"
         raise ConfigError(f"{reason}: there is nothing to explain")
-    full = _log_odds(whole.score)
-    pushes = [0.0 if a.score is None else full - _log_odds(a.score) for a in answers[1:]]
-    text = example.response.text
+    variants = _variants(example, spans)
+    full, pushes = _log_odds(whole.score), []
+    for start in range(0, len(variants), AT_ONCE):
+        answers = detector.predict_in(language, variants[start : start + AT_ONCE])
+        pushes += [0.0 if a.score is None else full - _log_odds(a.score) for a in answers]
     words = tuple(Influence(text[low:high], push) for (low, high), push in zip(spans, pushes, strict=False))
     turns = tuple(
         Influence(turn.text, push) for turn, push in zip(example.context, pushes[len(spans) :], strict=True)
     )
-    return Explanation(example, whole.label, whole.score, words, turns, model, note, bands, kind)
+    return Explanation(
+        example, whole.label, whole.score, words, turns, model, note, detector.bands, detector.category
+    )
 
 
 def _variants(example: Example, spans: Sequence[tuple[int, int]]) -> list[Example]:
-    """Return the example whole, without each word, and without each turn."""
+    """Return the example without each word, and without each turn."""
     text, speaker = example.response.text, example.response.speaker
-    variants = [replace(example, id="whole")]
+    variants = []
     for low, high in spans:
         rest = f"{text[:low]}{text[high:]}".strip()
         variants.append(replace(example, id=f"word-{low}", response=Turn(speaker, rest)))
@@ -209,15 +221,15 @@ def score_words(score: float, bands: Bands | None) -> str:
     return f" ({GUESS}: sarcasm is {score:.0%} probable where {bands.prevalence:.0%} of texts are sarcastic)"
 
 
-def verdict_name(label: bool | None, kind: str = "") -> str:
+def verdict_name(label: bool | None, category: str = "") -> str:
     """Return the answer as a word, of a detector of all sarcasm or of one kind; None is "cannot tell"."""
-    what = kind or "sarcastic"
+    what = category or "sarcastic"
     return CANNOT_TELL if label is None else what if label else f"not {what}"
 
 
-def side_names(kind: str = "") -> tuple[str, str]:
+def side_names(category: str = "") -> tuple[str, str]:
     """Return the two labels as words, the negative one first."""
-    yes, no = label_words(kind)
+    yes, no = label_words(category)
     return no, yes
 
 
@@ -261,7 +273,7 @@ def reasons(detector: Detector) -> Callable[[Example, Prediction], str]:
             return prediction.raw or "the answer could not be read"
         if len(example.response.text.split()) > MOST_WORDS:
             return f"longer than {MOST_WORDS} words: not explained"
-        strongest = explain(detector.predict, example).strongest(NAMED, LEAST_PUSH)
+        strongest = explain(detector, example, prediction=prediction).strongest(NAMED, LEAST_PUSH)
         if not strongest:
             return "no single word moves the score"
         return ", ".join(f"{bare_word(piece.text)} {piece.push:+.1f}" for piece in strongest)

@@ -21,7 +21,6 @@ from deadpan.errors import ConfigError, DataError
 from deadpan.formats.labels import CANNOT_TELL, NOT_SUPPORTED
 from deadpan.progress import Progress, silent
 from deadpan.records import Example, Prediction
-from deadpan.splits import folds
 from deadpan.text import strip_markers
 
 MARKED = "marked as sarcastic by its author"
@@ -126,22 +125,23 @@ class Bands:
         """Return the same bands with scores for another prevalence."""
         return replace(self, prevalence=check_prevalence(prevalence))
 
-    def judge(self, examples: Sequence[Example], predictions: Sequence[Prediction]) -> list[Prediction]:
-        """Return answers for predictions whose scores hold for an even prevalence.
+    def judge(
+        self, examples: Sequence[Example], predictions: Sequence[Prediction], languages: Sequence[str]
+    ) -> list[Prediction]:
+        """Return answers for predictions whose scores hold for an even prevalence, and texts in `languages`.
 
         The label is None where the detector cannot tell; `raw` says why. An answer never contradicts the
         score that is shown: where sarcasm is rare, more is needed to call a text sarcastic. A text without
         words has the prevalence as its score, one in a language without support has none.
         """
-        return [self._judge(e, p) for e, p in zip(examples, predictions, strict=True)]
+        return [self._judge(*row) for row in zip(examples, predictions, languages, strict=True)]
 
-    def _judge(self, example: Example, prediction: Prediction) -> Prediction:
+    def _judge(self, example: Example, prediction: Prediction, language: str) -> Prediction:
         text = example.response.text
         if strip_markers(_SPOKEN_OF.sub(" ", text))[1]:
             return Prediction(example.id, True, MARKED_SCORE, MARKED)
         if not has_words(text):
             return Prediction(example.id, None, self.prevalence, NO_WORDS)
-        language = guess_language(text)
         if language not in self.languages:
             return Prediction(example.id, None, None, f"{NOT_SUPPORTED}: {NAMES.get(language, language)}")
         if prediction.score is None:
@@ -160,12 +160,13 @@ def choose_band(
     *,
     coverage: float = 0.7,
     plain: NDArray[np.float64] | None = None,
-    calm: float = 0.97,
+    min_specificity: float = 0.97,
 ) -> tuple[float, float]:
     """Return the band that leaves out the scores nearest to the best threshold.
 
     `scores` are out-of-fold and hold for an even prevalence. The rest, `coverage` of both labels, is decided.
-    `plain` are scores of everyday sentences that are not sarcastic: `calm` of them are not called so.
+    `plain` are scores of everyday sentences that are not sarcastic: `min_specificity` of them
+    are not called so.
     """
     order = np.argsort(scores)
     ranked, truth = scores[order], labels[order]
@@ -176,7 +177,7 @@ def choose_band(
     at = float(np.interp(middle, ranked, share))
     half = (1 - coverage) / 2
     low, high = (float(np.interp(np.clip(at + side, 0, 1), share, ranked)) for side in (-half, half))
-    return low, high if plain is None else max(high, float(np.quantile(plain, calm)))
+    return low, high if plain is None else max(high, float(np.quantile(plain, min_specificity)))
 
 
 def check_threshold(threshold: Threshold) -> Threshold:
@@ -281,6 +282,8 @@ def out_of_fold_threshold(
 
     Folds cross no group or sequence, and copies of a test text are excluded from its training fold.
     """
+    from deadpan.splits import folds
+
     if not isinstance(rule, str):
         return float(rule)
     kept = [example for example in examples if example.label is not None]

@@ -316,7 +316,7 @@ def _weights(runner: TrialRunner, source: str, least: int, grams: Sequence[str])
             raise DataError("bigrams is replaced by a plug-in that has no weights: remove it")
         known = {gram: float(system.weights_[at]) for gram, at in system.vocabulary_.items() if gram in grams}
         models.append(known)
-        high, low = system.telling(_TOP)
+        high, low = system.top_features(_TOP)
         top = top if top[0] else ([gram for gram, _ in high], [gram for gram, _ in low])
     return {"models": models, "pairs": len(rows) // 2, "top": list(top)}
 

@@ -71,8 +71,8 @@ class ReadingRequest(Struct, forbid_unknown_fields=True):
 
 class DetectRequest(ReadingRequest, forbid_unknown_fields=True):
     """Exactly one of text, texts, inputs and conversation (its last turn, or each), and whether to add the
-    words that moved each score. A model is a name from /v1/models, or auto: the student for English where
-    it is served, else the default."""
+    words that moved each score. A model is a name from /v1/models, or auto: `encoder` for English where it is
+    served, else `base`."""
 
     texts: Annotated[list[Text], Meta(min_length=1, max_length=MOST_TEXTS)] | UnsetType = UNSET
     inputs: Annotated[list[ItemBody], Meta(min_length=1, max_length=MOST_TEXTS)] | UnsetType = UNSET

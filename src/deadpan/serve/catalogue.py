@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from deadpan.detect.answer import unsupported_words
-from deadpan.detect.detector import AUTO, DEFAULT, SHIPPED, STUDENT, Detector, auto_detector, student_is_ready
+from deadpan.detect.detector import AUTO, BASE, ENCODER, SHIPPED, Detector, auto_detector, encoder_is_ready
 from deadpan.detect.explanation import MOST_WORDS, Explanation, Influence, explain
 from deadpan.detect.verdicts import MARKED, NAMES, NO_WORDS, at_prevalence, guess_language
 from deadpan.errors import ConfigError
@@ -21,8 +21,6 @@ from deadpan.serve.settings import ServeSettings
 
 _GUESS = "The score is a statistical guess, not a fact about the speaker."
 _UNSEEN = "A detector knows neither the speaker, nor the tone of voice, nor the facts of the situation."
-_AT_ONCE = 50
-"""Texts that are predicted at once for an explanation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +39,7 @@ class ServedModel:
     def limits(self) -> list[str]:
         """Return what the detector cannot know, one sentence each."""
         lines = [_GUESS, _UNSEEN]
-        if kind := self.detector.kind:
+        if kind := self.detector.category:
             lines.insert(0, f"It judges one kind only: sarcastic means {kind}, sincere means not {kind}.")
         if not self.reads_context:
             lines.insert(0, "It reads the last turn only: what was said before changes nothing.")
@@ -55,7 +53,7 @@ class ServedModel:
         return ModelAbout(
             id=self.name,
             system=self.detector.system,
-            kind=self.detector.kind or None,
+            kind=self.detector.category or None,
             threshold=self.detector.threshold_,
             cannot_tell={name: self._band(name) for name in bands.languages} if bands else None,
             prevalence=bands.prevalence if bands else None,
@@ -91,14 +89,9 @@ class ServedModel:
         if turns:  # leaving out one of these brings the one before them into view
             example = replace(example, context=example.context[-turns - 1 :])
         try:
-            return explain(self._in_pieces, example, model=self.name, kind=self.detector.kind)
+            return explain(self.detector, example, model=self.name)
         except ConfigError:  # an answer in words that could not be read
             return None
-
-    def _in_pieces(self, examples: Sequence[Example]) -> list[Prediction]:
-        """Predict a few texts at a time: for many, a detector may load a library that takes seconds."""
-        pieces = (examples[start : start + _AT_ONCE] for start in range(0, len(examples), _AT_ONCE))
-        return [prediction for piece in pieces for prediction in self.detector.predict(piece)]
 
     def explained(self, example: Example, prediction: Prediction) -> DetectResult:
         """Return an answer with its meaning, where it cannot tell, and what moved the score."""
@@ -131,8 +124,8 @@ class Catalogue:
 
     def __init__(self, settings: ServeSettings) -> None:
         self.models: dict[str, ServedModel] = {}
-        student = settings.student and student_is_ready()
-        for word in (*([STUDENT] if student else []), DEFAULT, *settings.models):
+        with_encoder = settings.encoder and encoder_is_ready()
+        for word in (*([ENCODER] if with_encoder else []), BASE, *settings.models):
             name, mark, folder = word.partition("=")
             path = folder if mark else word
             name = name if mark else (word if word in SHIPPED else Path(word).name)
@@ -140,7 +133,7 @@ class Catalogue:
                 raise ConfigError(f"two models are called {name!r}: write NAME={path}")
             self.models[name] = _served(name, Detector.load(path), settings)
         # Loaded again: a detector is used by one thread at a time.
-        self.auto = _served(AUTO, auto_detector(), settings) if student else self.models[DEFAULT]
+        self.auto = _served(AUTO, auto_detector(), settings) if with_encoder else self.models[BASE]
 
     def find(self, name: str) -> ServedModel:
         """Return the model of that name, or refuse."""

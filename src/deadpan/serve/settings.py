@@ -17,9 +17,9 @@ class ServeSettings:
     """Models, address, keys and limits. The defaults are for one person on their own machine."""
 
     models: tuple[str, ...] = ()
-    """Folders of saved detectors, or NAME=FOLDER; the default detector is always there."""
-    student: bool = True
-    """Serve the student, too, if its encoder has been pulled."""
+    """Folders of saved detectors, or NAME=FOLDER; the detector `base` is always there."""
+    encoder: bool = True
+    """Serve the detector `encoder`, too, if its weights have been pulled."""
     host: str = "127.0.0.1"
     port: int = 8080
     keys: frozenset[str] = field(default=frozenset(), repr=False)

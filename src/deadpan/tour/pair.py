@@ -10,7 +10,7 @@ from deadpan.bench.items.sets import open_set
 from deadpan.bench.runs.folder import BenchRun, find_runs
 from deadpan.bench.scores.score import minimal_pair_accuracy, system_kind
 from deadpan.datasets import read_dataset
-from deadpan.detect.detector import DEFAULT, STUDENT, Detector, student_is_ready
+from deadpan.detect.detector import BASE, ENCODER, Detector, encoder_is_ready
 from deadpan.formats.labels import label_word
 from deadpan.page.table import Cell
 from deadpan.records import Example, Item, Turn
@@ -76,7 +76,7 @@ def _detectors(guide: Guide) -> list[tuple[str, Detector]]:
     """Return a detector of words, one that is trained to read the scene, and those in the package."""
     guide.step("training a detector of words, and one that reads the scene")
     examples = read_dataset("starter-en").examples
-    names = (DEFAULT, STUDENT) if student_is_ready() else (DEFAULT,)
+    names = (BASE, ENCODER) if encoder_is_ready() else (BASE,)
     return [
         ("bigrams, words only", Detector("bigrams", turns=0).fit(examples)),
         ("bigrams, words of the scene too", Detector("bigrams", turns=None).fit(examples)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from deadpan.detect.detector import STUDENT, Detector, best_model
+from deadpan.detect.detector import ENCODER, Detector, best_detector
 from deadpan.detect.explanation import explain, influence_chart
 from deadpan.errors import ModelError
 from deadpan.formats.labels import label_word
@@ -15,7 +15,7 @@ from deadpan.tour.guide import Guide
 
 SENTENCE = "Oh great, another meeting that could have been an email."
 _ABOUT = {
-    True: "The student, a detector in the package, reads English with an encoder that was pulled separately.",
+    True: "The detector `encoder` in the package reads English with weights that were pulled separately.",
     False: "A detector comes with the package.",
 }
 _LONGEST = 200
@@ -25,7 +25,7 @@ _LONGEST = 200
 def stop(guide: Guide) -> None:
     """Judge one sentence with the detector that `deadpan detect TEXT` uses, and say what moved the score."""
     text = guide.text.strip() or SENTENCE
-    name = best_model(text)
+    name = best_detector(text)
     detector = Detector.load(name)
     guide.step("judging")
     example = Example("sentence", Turn("", text))
@@ -34,9 +34,9 @@ def stop(guide: Guide) -> None:
     word, meaning = label_word(prediction) or "no answer", served.meaning(prediction).rstrip(".")
     if prediction.score is None:
         raise ModelError(f"{meaning}: give deadpan tour a text in one of these")
-    explanation = explain(detector.predict, example, model=name, bands=detector.bands)
+    explanation = explain(detector, example, prediction=prediction, model=name)
     guide.page.text(
-        f"{_ABOUT[name == STUDENT]} Leaving out one word at a time shows what its score depends on."
+        f"{_ABOUT[name == ENCODER]} Leaving out one word at a time shows what its score depends on."
     )
     guide.page.conversation(example, prediction.label, note=meaning)
     rows = tuple((piece.text, piece.push) for piece in explanation.words)
@@ -50,7 +50,7 @@ def stop(guide: Guide) -> None:
     shown = text if len(text) <= 60 else f"{text[:59]}…"
     guide.found(
         f"“{shown}”: {word}. {meaning}, judged by its words alone.",
-        f"deadpan detect explain {_quoted(text)}",
+        f"deadpan detect --words {_quoted(text)}",
     )
 
 

@@ -49,11 +49,11 @@ def test_a_sentence_has_one_score_alone_in_a_line_in_a_table_and_in_python(run, 
 
 
 def test_the_shipped_detector_is_small_and_has_a_card():
-    from deadpan.detect.detector import DEFAULT_FOLDER
+    from deadpan.detect.detector import BASE, SHIPPED
 
-    assert sum(path.stat().st_size for path in DEFAULT_FOLDER.iterdir()) <= 5_000_000
-    assert "statistical guess" in (DEFAULT_FOLDER / "MODEL_CARD.md").read_text(encoding="utf-8")
-    assert Detector.load("default").predict(["Yeah, right."]).tolist() == [True]
+    assert sum(path.stat().st_size for path in SHIPPED[BASE].iterdir()) <= 5_000_000
+    assert "statistical guess" in (SHIPPED[BASE] / "MODEL_CARD.md").read_text(encoding="utf-8")
+    assert Detector.load("base").predict(["Yeah, right."]).tolist() == [True]
 
 
 @pytest.mark.parametrize("word", ["trian", "predikt", "evalute"])
@@ -63,11 +63,11 @@ def test_a_mistyped_command_is_not_taken_for_a_text(run, word):
     assert "did you mean" in err
 
 
-# ---------------------------------------------------------------- explain
+# ---------------------------------------------------------------- word by word
 
 
-def test_explain_names_the_word_and_writes_a_page(run, model, tmp_path):
-    status, out, _ = run("detect", "explain", "--model", model, "the red door oh sure <b>", "--out",
+def test_words_names_the_word_and_writes_a_page(run, model, tmp_path):
+    status, out, _ = run("detect", "--words", "--detector", model, "the red door oh sure <b>", "--out",
                          tmp_path / "why.html", "--json")  # fmt: skip
     told = json.loads(out)
     assert status == 0
@@ -75,16 +75,16 @@ def test_explain_names_the_word_and_writes_a_page(run, model, tmp_path):
     page = (tmp_path / "why.html").read_text(encoding="utf-8")
     assert "<b>" not in page
     assert "&lt;b&gt;" in page
-    top = json.loads(run("detect", "explain", "--model", model, "--top", 3, "--json")[1])
+    top = json.loads(run("detect", "--detector", model, "--top", 3, "--json")[1])
     assert len(top["sarcastic"]) == len(top["sincere"]) == 3
-    assert run("detect", "explain", "--model", model)[0] == 2
+    assert run("detect", "--detector", model)[0] == 2
 
 
-def test_explain_lists_the_turn_that_moved_it(run, tmp_path):
+def test_words_lists_the_turn_that_moved_it(run, tmp_path):
     rows = [replace(e, response=Turn("B", f"well {n}"), context=(Turn("A", "oh sure" if e.label else "today"),))
             for n, e in enumerate(corpus())]  # fmt: skip
     Detector("bow", turns=1).fit(rows).save(tmp_path / "m")
-    out = run("detect", "explain", "--model", tmp_path / "m", "well then", "--context", "oh sure")[1]
+    out = run("detect", "--words", "--detector", tmp_path / "m", "well then", "--context", "oh sure")[1]
     assert any(line.startswith("oh sure") and "sarcastic" in line for line in out.splitlines())
 
 
@@ -94,7 +94,7 @@ def test_explain_lists_the_turn_that_moved_it(run, tmp_path):
 def test_a_table_is_read_as_a_table(run, model, tmp_path):
     (tmp_path / "t.csv").write_text("key,tweet,sarcastic\na,oh sure,1\nb,the red door today,0\n")
     columns = ("--column", "text=tweet", "--column", "id=key")
-    status, out, _ = run("detect", "predict", tmp_path / "t.csv", "--model", model, *columns)
+    status, out, _ = run("detect", "predict", tmp_path / "t.csv", "--detector", model, *columns)
     rows = [json.loads(line) for line in out.splitlines()]
     assert status == 0
     assert [row["label"] for row in rows] == [True, False]
@@ -104,7 +104,7 @@ def test_a_table_is_read_as_a_table(run, model, tmp_path):
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".parquet"])
 def test_predictions_are_written_in_the_one_format(run, model, data, tmp_path, suffix):
     out = tmp_path / f"p{suffix}"
-    assert run("detect", "predict", data, "--model", model, "--out", out)[0] == 0
+    assert run("detect", "predict", data, "--detector", model, "--out", out)[0] == 0
     assert [p.example_id for p in read_predictions(out)] == [example.id for example in corpus()]
     status, scored, err = run("score", data, out, "--json")
     assert (status, err) == (0, "")
@@ -113,14 +113,14 @@ def test_predictions_are_written_in_the_one_format(run, model, data, tmp_path, s
 
 def test_a_table_without_labels_can_be_predicted(run, model, tmp_path):
     (tmp_path / "t.tsv").write_text("text\nanother thing\noh sure\n")
-    status, out, _ = run("detect", "predict", tmp_path / "t.tsv", "--model", model)
+    status, out, _ = run("detect", "predict", tmp_path / "t.tsv", "--detector", model)
     assert (status, len(out.splitlines())) == (0, 2)
 
 
 def test_a_split_that_a_table_lacks_is_an_error_for_predict_as_for_evaluate(run, model, tmp_path):
     (tmp_path / "t.csv").write_text("text,label\nanother thing,0\noh sure,1\n")
     for command in (("predict", "--out", tmp_path / "out.csv"), ("evaluate",)):
-        status, _, err = run("detect", *command, tmp_path / "t.csv", "--model", model, "--split", "train")
+        status, _, err = run("detect", *command, tmp_path / "t.csv", "--detector", model, "--split", "train")
         assert (status, "it has no splits: leave out --split" in err) == (2, True)
     assert not (tmp_path / "out.csv").exists()
 
@@ -136,25 +136,27 @@ def test_lines_that_fail_are_counted_on_stderr_and_all_of_them_fail_the_command(
     run, model, tmp_path, lines, status, told
 ):
     (tmp_path / "t.txt").write_text("".join(f"{line}\n" for line in lines))
-    ended, out, err = run("detect", "predict", tmp_path / "t.txt", "--model", model)
+    ended, out, err = run("detect", "predict", tmp_path / "t.txt", "--detector", model)
     assert (ended, len(out.splitlines())) == (status, len(lines))
     assert told in err
 
 
 def test_the_hint_to_explain_keeps_the_context(run, model):
-    words = ("the red door oh sure", "--model", model)
-    assert f'explain --model {model} "..."' in " ".join(run("detect", *words)[1].split())
+    words = ("the red door oh sure", "--detector", model)
+    assert f'deadpan detect --detector {model} --words "..."' in " ".join(run("detect", *words)[1].split())
     out = run("detect", *words, "--context", "well", "--context", "so")[1]
-    assert '--context "..." --context "..." "..."' in " ".join(out.split())
+    assert '--context "..." --context "..." --words "..."' in " ".join(out.split())
 
 
-def test_a_table_labelled_by_a_detector_of_one_kind_names_the_kind_and_can_be_scored(run, tmp_path):
+def test_a_table_labelled_by_a_detector_of_one_category_names_it_and_can_be_scored(run, tmp_path):
     detector = Detector("bigrams").fit(corpus())
-    detector.kind = "satire"
+    detector.category = "satire"
     detector.save(tmp_path / "m")
     (tmp_path / "t.csv").write_text("text,truth\nwell oh sure,1\nthe red door today,0\n")
     scored = tmp_path / "scored.csv"
-    status, out, _ = run("detect", "predict", tmp_path / "t.csv", "--model", tmp_path / "m", "--out", scored)
+    status, out, _ = run(
+        "detect", "predict", tmp_path / "t.csv", "--detector", tmp_path / "m", "--out", scored
+    )
     assert (status, "not satire" in out, "sincere" in out) == (0, True, False)
     assert [line.split(",")[2] for line in scored.read_text().splitlines()] == [
         "label",
@@ -164,7 +166,7 @@ def test_a_table_labelled_by_a_detector_of_one_kind_names_the_kind_and_can_be_sc
     status, out, err = run("score", scored, "--column", "label=truth", "--json")
     assert (status, err) == (0, "")
     assert json.loads(out)["systems"]["scored"]["scores"]["accuracy"]["value"] == 1
-    (line,) = run("detect", "predict", tmp_path / "t.csv", "--model", tmp_path / "m")[1].splitlines()[:1]
+    (line,) = run("detect", "predict", tmp_path / "t.csv", "--detector", tmp_path / "m")[1].splitlines()[:1]
     assert json.loads(line)["label"] is True
 
 
@@ -176,7 +178,9 @@ def test_systems_are_listed_with_their_state(run):
 
 def test_a_reader_who_leaves_is_no_error(model, tmp_path):
     (tmp_path / "many.txt").write_text("oh sure\n" * 200_000)
-    script = f"{sys.executable} -m deadpan detect predict --model {model} {tmp_path / 'many.txt'} | head -n 1"
+    script = (
+        f"{sys.executable} -m deadpan detect predict --detector {model} {tmp_path / 'many.txt'} | head -n 1"
+    )
     done = subprocess.run(
         ["bash", "-c", f"set -o pipefail; {script}"], capture_output=True, text=True, check=False
     )
@@ -191,7 +195,7 @@ def test_a_pipe_is_answered_before_it_ends(model):
         "from deadpan.cli import main; main()",
         "detect",
         "predict",
-        "--model",
+        "--detector",
         str(model),
     ]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as process:

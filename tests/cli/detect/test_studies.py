@@ -21,11 +21,11 @@ def test_train_then_evaluate_leaves_out_what_was_learnt(run, data, tmp_path):
                          "--threshold", "f1", "--json")  # fmt: skip
     told = json.loads(out)
     assert (status, told["examples"], told["sarcastic"]) == (0, 48, 24)
-    status, _, err = run("detect", "evaluate", "--model", tmp_path / "m", data)
+    status, _, err = run("detect", "evaluate", "--detector", tmp_path / "m", data)
     assert status == 2
     assert "not seen in training" in err
     write_records(tmp_path / "more.jsonl", corpus(count=96), Example)
-    status, out, _ = run("detect", "evaluate", "--model", tmp_path / "m", tmp_path / "more.jsonl",
+    status, out, _ = run("detect", "evaluate", "--detector", tmp_path / "m", tmp_path / "more.jsonl",
                          "--out", tmp_path / "scores", "--json")  # fmt: skip
     told = json.loads(out)
     assert (told["seen_in_training"], told["n"]) == (48, 48)
@@ -37,7 +37,7 @@ def test_train_then_evaluate_leaves_out_what_was_learnt(run, data, tmp_path):
 @pytest.mark.parametrize("rule", ["f1", "balanced", "0.3"])
 def test_a_threshold_is_chosen_on_examples_that_are_then_not_scored(run, model, tmp_path, rule):
     write_records(tmp_path / "new.jsonl", corpus("yeah", 60), Example)
-    status, out, _ = run("detect", "evaluate", "--model", model, tmp_path / "new.jsonl", "--threshold",
+    status, out, _ = run("detect", "evaluate", "--detector", model, tmp_path / "new.jsonl", "--threshold",
                          rule, "--keep-seen", "--pairs", "--json")  # fmt: skip
     assert status == 0
     assert json.loads(out)["n"] == (60 if rule == "0.3" else 48)
@@ -61,10 +61,10 @@ def test_a_prevalence_that_would_be_ignored_is_refused(run, data, tmp_path, monk
 
 def test_one_of_each_pair_needs_pairs_and_scores_need_labels(run, model, tmp_path):
     (tmp_path / "new.csv").write_text("text,label\nwell oh sure,1\nwell today,0\n")
-    status, _, err = run("detect", "evaluate", "--model", model, tmp_path / "new.csv", "--pairs")
+    status, _, err = run("detect", "evaluate", "--detector", model, tmp_path / "new.csv", "--pairs")
     assert (status, "--pairs: no two examples" in err) == (2, True)
     (tmp_path / "bare.csv").write_text("text\nwell oh sure\nwell today\n")
-    status, _, err = run("detect", "evaluate", "--model", model, tmp_path / "bare.csv")
+    status, _, err = run("detect", "evaluate", "--detector", model, tmp_path / "bare.csv")
     assert (status, "no row has a label: name its column, --column label=NAME" in err) == (2, True)
 
 
@@ -148,7 +148,7 @@ def test_parts_that_take_pairs_apart_are_scored_by_what_is_left(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "cure"),
     [
-        (["predict", "--model", "nowhere", "FILE"], "no detector here"),
+        (["predict", "--detector", "nowhere", "FILE"], "no detector here"),
         (["predict", "missing.txt"], "no such file"),
         (["train", "--system", "liner", "FILE", "--out", "m"], "did you mean 'linear'"),
         (["train", "FILE", "--out", "m", "--setting", "depth=3"], "depth"),
@@ -157,7 +157,7 @@ def test_parts_that_take_pairs_apart_are_scored_by_what_is_left(run, tmp_path):
         (["evaluate", "FILE", "--threshold", "best"], "f1, balanced"),
         (["compare", "--systems", "bow", "FILE", "--metric", "luck"], "unknown metric"),
         (["ablate", "FILE", "--by", "category", "--folds", "2"], "no example has a category"),
-        (["kinds", "FILE"], "categories"),
+        (["categories", "FILE"], "categories"),
         (["train", "--system", "lstm", "FILE", "--out", "m", "--seed", "-1"], "a random seed is"),
         (["train", "--system", "bow", "FILE", "--out", "m", "--setting", "min_count=0"], "1 or more"),
         (["train", "FILE", "--out", "m", "--setting", "least=-4"], "1 or more"),
@@ -165,12 +165,12 @@ def test_parts_that_take_pairs_apart_are_scored_by_what_is_left(run, tmp_path):
         (["evaluate", "FILE", "--out", "FILE"], "is a file"),
         (["compare", "--systems", "bow", "FILE", "--out", "FILE"], "is a file"),
         (["transfer", "starter-en", "starter-ko", "--out", "FILE"], "is a file"),
-        (["explain", "Oh, sure.", "--out", "."], "is a directory"),
+        (["Oh, sure.", "--out", "."], "is a directory"),
         (["predict", "FILE", "--out", "."], "is a directory"),
         (["train", "isarcasm_eval-en", "--out", "m"], "--data-dir"),
         (["", "--json"], "no word to judge"),
         (["   "], "no word to judge"),
-        (["explain", "--top", "-3"], "--top"),
+        (["--top", "-3"], "--top"),
         (["train", "FILE", "--out", "m", "--setting", "strength=strong"], "strength needs a number"),
         (["train", "FILE", "--out", "m", "--setting", "seed=one"], "seed needs a whole number"),
         (["train", "--system", "bow", "FILE", "--out", "m", "--setting", "min_count=few"], "min_count needs"),
@@ -181,23 +181,23 @@ def test_parts_that_take_pairs_apart_are_scored_by_what_is_left(run, tmp_path):
         (["ablate", "FILE", "--turns", ","], "0,1,full"),
         (["ablate", "FILE", "--metric", "luck"], "unknown metric"),
         (["transfer", "starter-en", "starter-ko", "--metric", "luck"], "unknown metric"),
-        (["mirage", "--generated", "FILE", "--organic", "FILE"], "named as generated and as organic"),
-        (["mirage", "--generated", "FILE", "--organic", ","], "at least one organic"),
-        (["mirage", "--generated", "FILE", "--organic", "nowhere"], "nowhere"),
-        (["votes", "FILE"], "examples with votes"),
-        (["votes", "FILE", "--votes", "none.jsonl"], "none.jsonl"),
-        (["labelling", "FILE"], "needs 300 labelled examples"),
-        (["labelling", "FILE", "--labels", "10"], "200"),
+        (["origin", "--generated", "FILE", "--organic", "FILE"], "named as generated and as organic"),
+        (["origin", "--generated", "FILE", "--organic", ","], "at least one organic"),
+        (["origin", "--generated", "FILE", "--organic", "nowhere"], "nowhere"),
+        (["soft-labels", "FILE"], "examples with votes"),
+        (["soft-labels", "FILE", "--votes", "none.jsonl"], "none.jsonl"),
+        (["active-learning", "FILE"], "needs 300 labelled examples"),
+        (["active-learning", "FILE", "--labels", "10"], "200"),
         (["compare", "--systems", "bow", "FILE", "--authors", "--out", "m"], "--out: no effect with --authors"),
         (["compare", "--systems", "bow", "FILE", "--authors", "--seeds", "2", "--blend", "--threshold", "0.5"],
          "--seeds, --blend, --threshold: no effect"),
         (["compare", "--systems", "bow", "FILE", "--subreddits", "--also", "starter-en", "--prevalence", "0.1"],
          "--also, --prevalence: no effect with --subreddits"),
         (["compare", "--systems", "bow", "FILE", "--authors"], "no authors: its speakers (A, B) are roles"),
-        (["evaluate", "starter-en", "--model", "default", "--pairs", "--split", "test"], "leave out --split"),
-        (["explain", "--top", "5", "Oh, sure."], "text: no effect with --top"),
-        (["explain", "--top", "5", "--out", "why.html"], "--out: no effect with --top"),
-        (["explain", "Oh, sure.", "--out", "why.txt"], "ends in .html"),
+        (["evaluate", "starter-en", "--detector", "base", "--pairs", "--split", "test"], "leave out --split"),
+        (["--top", "5", "Oh, sure."], "text: no effect with --top"),
+        (["--top", "5", "--out", "why.html"], "--out: no effect with --top"),
+        (["Oh, sure.", "--out", "why.txt"], "ends in .html"),
     ],
 )  # fmt: skip
 def test_what_can_be_put_right_is_one_line_and_status_2(run, data, tmp_path, monkeypatch, arguments, cure):
@@ -247,7 +247,7 @@ def test_votes_show_what_is_heard_and_nothing_where_votes_are_chance(run, tmp_pa
     for loud in (True, False):
         source = heard(tmp_path / f"{loud}.jsonl", loud=loud)
         page = ("--out", tmp_path / "page") if loud else ()
-        status, out, _ = run("detect", "votes", source, "--system", "bow", "--json", *page)
+        status, out, _ = run("detect", "soft-labels", source, "--system", "bow", "--json", *page)
         assert status == 0
         told[loud] = json.loads(out)
     heard_as = told[True]["perception"]["heard"]
@@ -260,7 +260,7 @@ def test_votes_show_what_is_heard_and_nothing_where_votes_are_chance(run, tmp_pa
 
 
 @pytest.mark.slow
-def test_mirage_tells_a_trick_from_tone(run, tmp_path):
+def test_origin_tells_a_trick_from_tone(run, tmp_path):
     told = {}
     for trick in (True, False):
         for name in ("made", "said"):
@@ -278,7 +278,7 @@ def test_mirage_tells_a_trick_from_tone(run, tmp_path):
                 text = f"{cue} {name} " + " ".join(f"w{rng.randrange(60)}" for _ in range(6))
                 rows.append(Example(f"{name}{i}", Turn("", text), label=label))
             write_records(tmp_path / f"{name}.jsonl", rows, Example)
-        status, out, _ = run("detect", "mirage", "--generated", tmp_path / "made.jsonl", "--organic",
+        status, out, _ = run("detect", "origin", "--generated", tmp_path / "made.jsonl", "--organic",
                              tmp_path / "said.jsonl", "--system", "bow", "--json")  # fmt: skip
         assert status == 0
         told[trick] = json.loads(out)["moves"]["generated to organic"]

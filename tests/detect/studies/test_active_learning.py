@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from deadpan.detect import replay_labelling
+from deadpan.detect import replay_active_learning
 from deadpan.errors import DeadpanError
 from deadpan.records import Example, Turn
 
@@ -30,7 +30,7 @@ def corpus(n: int, *, easy: float, tone: bool = True) -> list[Example]:
 
 @pytest.mark.slow
 def test_hard_items_first_save_labels_and_the_control_stays_unbiased(tmp_path):
-    result = replay_labelling(corpus(1500, easy=0.85), labels=500, repeats=4)
+    result = replay_active_learning(corpus(1500, easy=0.85), labels=500, repeats=4)
     assert result.saved.value > 0.1
     assert result.prevalence["control stratum"].low <= result.truth + 0.03
     assert result.prevalence["control stratum"].high >= result.truth - 0.03
@@ -40,7 +40,7 @@ def test_hard_items_first_save_labels_and_the_control_stays_unbiased(tmp_path):
 
 @pytest.mark.slow
 def test_nothing_is_saved_where_there_is_nothing_to_learn():
-    result = replay_labelling(corpus(700, easy=0.0, tone=False), labels=300, repeats=4)
+    result = replay_active_learning(corpus(700, easy=0.0, tone=False), labels=300, repeats=4)
     assert all(abs(a.value - b.value) < 0.06 for a, b in zip(result.random, result.informative, strict=True))
     assert (
         result.saved.low <= 0 <= result.saved.high
@@ -50,4 +50,4 @@ def test_nothing_is_saved_where_there_is_nothing_to_learn():
 
 def test_bad_input_is_one_line():
     with pytest.raises(DeadpanError, match="needs 300 labelled examples"):
-        replay_labelling(corpus(20, easy=0.5))
+        replay_active_learning(corpus(20, easy=0.5))

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from deadpan.detect import mirage
+from deadpan.detect import study_origin
 from deadpan.detect.studies.origin import _probe
 from deadpan.errors import DeadpanError
 from deadpan.records import Example, Prediction, Turn
@@ -37,7 +37,7 @@ def corpus(name: str, *, made: bool, tone: float, by_origin: float = 0.0, n: int
 def test_a_detector_of_generated_text_is_found_out():
     made = {"made": corpus("made", made=True, tone=0.5, by_origin=0.9)}
     said = {"said": corpus("said", made=False, tone=0.95)}
-    result = mirage(made, said, system="bow")
+    result = study_origin(made, said, system="bow")
     moves = result.moves()
     assert moves["within generated"] > 0.85
     assert moves["generated to organic"] < 0.65
@@ -49,11 +49,11 @@ def test_a_detector_of_generated_text_is_found_out():
 def test_a_detector_of_tone_passes(tmp_path):
     made = {"made": corpus("made", made=True, tone=0.95)}
     said = {"said": corpus("said", made=False, tone=0.95)}
-    result = mirage(made, said, system="bow")
+    result = study_origin(made, said, system="bow")
     assert result.moves()["generated to organic"] > 0.8
     assert abs(result.explained["made"].share.value) < 0.25
     result.write(tmp_path)
-    assert json.loads((tmp_path / "mirage.json").read_text())["origin_auc"]["value"] > 0.5
+    assert json.loads((tmp_path / "origin.json").read_text())["origin_auc"]["value"] > 0.5
     assert "<svg" in (tmp_path / "report.html").read_text()
 
 
@@ -61,7 +61,7 @@ def test_the_probe_does_not_tell_languages_apart():
     made = corpus("made", made=True, tone=0.9, n=80)
     said = [replace(row, language="ko") for row in corpus("said", made=False, tone=0.9, n=80)]
     with pytest.raises(DeadpanError, match="no language has both"):
-        mirage({"made": [replace(row, language="en") for row in made]}, {"said": said}, system="bow")
+        study_origin({"made": [replace(row, language="en") for row in made]}, {"said": said}, system="bow")
     origin, scores, *_ = _probe({"made": made, "said": said, "more": corpus("x", made=False, tone=0.9, n=80)},
                                {"made"}, 0)  # fmt: skip
     assert origin.n == 240  # a language that is not known is the usual one, here Korean
@@ -92,20 +92,20 @@ def test_a_language_model_that_is_deaf_to_speech_and_one_that_is_not():
     made = {"made": corpus("made", made=True, tone=0.95),
             "ours": [e for e in corpus("ours", made=True, tone=1.0, n=60) if e.label]}  # fmt: skip
     said = {"said": corpus("said", made=False, tone=0.95)}
-    deaf = mirage(made, said, system="bow", model=Listener(both=False), asked=200)
+    deaf = study_origin(made, said, system="bow", llm=Listener(both=False), asked=200)
     assert "better on generated text" in deaf.asked.verdict
     assert "ours" in deaf.told and "ours" not in deaf.explained  # sarcastic only: nothing to rank
     assert "Listener" in deaf.summary().text()
-    assert "no significant difference" in mirage(
-        made, said, system="bow", model=Listener(both=True), asked=200
+    assert "no significant difference" in study_origin(
+        made, said, system="bow", llm=Listener(both=True), asked=200
     ).asked.verdict  # fmt: skip
 
 
 def test_bad_input_is_one_line():
     rows = corpus("a", made=False, tone=0.9, n=40)
     with pytest.raises(DeadpanError, match="at least one organic"):
-        mirage({"a": rows}, {})
+        study_origin({"a": rows}, {})
     with pytest.raises(DeadpanError, match="named as generated and as organic"):
-        mirage({"a": rows}, {"a": rows})
+        study_origin({"a": rows}, {"a": rows})
     with pytest.raises(DeadpanError, match="needs both labels"):
-        mirage({"a": rows}, {"b": [row for row in rows if row.label]})
+        study_origin({"a": rows}, {"b": [row for row in rows if row.label]})

@@ -6,7 +6,13 @@ import random
 
 import pytest
 
-from deadpan.detect.studies.soft_labels import AUTHOR, OTHERS, say_who, spread_votes, study_votes
+from deadpan.detect.studies.soft_labels import (
+    AUTHOR,
+    OTHERS,
+    expand_votes,
+    prefix_label_source,
+    study_soft_labels,
+)
 from deadpan.errors import DeadpanError
 from deadpan.records import Example, Turn
 
@@ -28,7 +34,7 @@ def split_minds(n: int, *, apart: bool) -> list[Example]:
 
 @pytest.mark.slow
 def test_what_others_hear_and_what_was_meant_are_two_questions():
-    study = study_votes(split_minds(150, apart=True), "bow", k=3)
+    study = study_soft_labels(split_minds(150, apart=True), "bow", k=3)
     assert study.intended[AUTHOR].value > study.intended[OTHERS].value + 0.05
     assert study.conditioned.scores["rank_correlation"].value > 0.5
     assert "no significant difference" in study.verdict
@@ -39,7 +45,7 @@ def test_without_the_authors_label_there_is_one_question_only():
         Example(e.id, e.response, label=e.label, meta={"votes": e.meta["votes"], "voters": 5})
         for e in split_minds(60, apart=False)
     ]
-    study = study_votes(rows, "bow", k=3)
+    study = study_soft_labels(rows, "bow", k=3)
     assert (study.conditioned, study.perception, dict(study.intended)) == (None, None, {})
     assert "trained on" in study.summary().text()
 
@@ -54,7 +60,7 @@ def test_votes_teach_how_sure_people_are_which_the_majority_hides():
         rows.append(
             Example(str(i), Turn("", " ".join(words)), label=votes > 2, meta={"votes": votes, "voters": 5})
         )
-    study = study_votes(rows, "linear", k=2)
+    study = study_soft_labels(rows, "linear", k=2)
     assert study.gain.low > 0 and "Training on votes is better" in study.verdict
 
 
@@ -80,16 +86,16 @@ def voted(n: int, *, graded: bool, seed: int = 0) -> list[Example]:
 
 def test_votes_become_copies_that_stay_together():
     [example] = [row for row in voted(40, graded=True) if row.meta["votes"] == 2][:1]
-    copies = spread_votes([example])
+    copies = expand_votes([example])
     assert [copy.label for copy in copies] == [True, True, False, False, False]
     assert len({copy.group for copy in copies}) == 1
     assert len({copy.id for copy in copies}) == 5
-    assert spread_votes([Example("x", Turn("", "y"), label=True)])[0].id == "x"
+    assert expand_votes([Example("x", Turn("", "y"), label=True)])[0].id == "x"
 
 
 @pytest.mark.slow
 def test_graded_votes_teach_more_than_their_majority():
-    study = study_votes(voted(300, graded=True), "bow")
+    study = study_soft_labels(voted(300, graded=True), "bow")
     hard, soft = (side.scores["cross_entropy"].value for side in (study.hard, study.soft))
     assert soft < hard
     assert soft < study.soft.constant
@@ -98,16 +104,16 @@ def test_graded_votes_teach_more_than_their_majority():
 
 @pytest.mark.slow
 def test_unanimous_votes_teach_what_labels_teach():
-    study = study_votes(voted(200, graded=False), "bow")
+    study = study_soft_labels(voted(200, graded=False), "bow")
     gap = study.hard.scores["rank_correlation"].value - study.soft.scores["rank_correlation"].value
     assert abs(gap) < 0.1
 
 
 def test_who_said_so_is_a_word():
     example = Example("a", Turn("", "nice"), label=True, label_kind="author")
-    assert say_who([example])[0].response.text == "labelledbyauthor nice"
+    assert prefix_label_source([example])[0].response.text == "labelledbyauthor nice"
 
 
 def test_bad_input_is_one_line():
     with pytest.raises(DeadpanError, match="at least 10 examples with votes"):
-        study_votes([Example("a", Turn("", "x"), label=True)])
+        study_soft_labels([Example("a", Turn("", "x"), label=True)])

@@ -23,7 +23,7 @@ def test_a_telling_word_is_learnt_and_named():
     yes, no = model.predict([Example("a", Turn("", "Oh sure")), Example("b", Turn("", "fine"))])
     assert (yes.label, no.label) == (True, False)
     assert yes.score > 0.5 > no.score
-    sarcastic, sincere = model.telling(3)
+    sarcastic, sincere = model.top_features(3)
     assert {"oh", "sure", "went", "well"} >= {word for word, _ in sarcastic}
     assert sincere[0][1] < 0
 

@@ -30,7 +30,7 @@ def test_many_examples_are_learnt_from_in_parts_and_calibrated(monkeypatch):
         said.label == example.label
         for said, example in zip(model.predict(examples(300)), examples(300), strict=True)
     )
-    assert model.telling(1)[0][0][0] in {"sure", "sure $"}
+    assert model.top_features(1)[0][0][0] in {"sure", "sure $"}
 
 
 def test_made_small_it_still_knows_what_matters():

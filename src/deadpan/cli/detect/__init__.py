@@ -9,20 +9,20 @@ import click
 
 from deadpan.cli.command import LazyGroup
 
+_ANSWERS, _STUDIES = "deadpan.cli.detect.answers", "deadpan.cli.detect.studies"
 COMMANDS: Mapping[str, tuple[str, str]] = {
-    "text": ("deadpan.cli.detect.answers:text", "Label a text with a shipped detector."),
-    "systems": ("deadpan.cli.detect.answers:systems", "List the systems."),
-    "train": ("deadpan.cli.detect.studies:train", "Train a system and save it to a folder."),
-    "predict": ("deadpan.cli.detect.answers:predict", "Label a table, a corpus or lines of text."),
-    "evaluate": ("deadpan.cli.detect.studies:evaluate", "Score a model, with intervals and calibration."),
-    "explain": ("deadpan.cli.detect.answers:explain", "Show which words and turns moved a score."),
-    "compare": ("deadpan.cli.detect.studies:compare", "Test several systems on the same examples."),
-    "transfer": ("deadpan.cli.detect.studies:transfer", "Train on one corpus, test on another."),
-    "ablate": ("deadpan.cli.detect.studies:ablate", "Score by amount of context, topic or length."),
-    "votes": ("deadpan.cli.detect.studies:votes", "Train on votes; compare intended and perceived."),
-    "labelling": ("deadpan.cli.detect.studies:labelling", "Measure how many labels a better order saves."),
-    "mirage": ("deadpan.cli.detect.studies:mirage", "Test whether generated text explains a score."),
-    "kinds": ("deadpan.cli.detect.studies:kinds", "Classify kinds of sarcasm: irony, satire, ..."),
+    "text": (f"{_ANSWERS}:text", "Label a text, and say which words moved the score."),
+    "systems": (f"{_ANSWERS}:systems", "List the systems."),
+    "train": (f"{_STUDIES}:train", "Train a system and save it to a folder."),
+    "predict": (f"{_ANSWERS}:predict", "Label a table, a corpus or lines of text."),
+    "evaluate": (f"{_STUDIES}:evaluate", "Score a detector, with intervals and calibration."),
+    "compare": (f"{_STUDIES}:compare", "Test several systems on the same examples."),
+    "transfer": (f"{_STUDIES}:transfer", "Train on one corpus, test on another."),
+    "ablate": (f"{_STUDIES}:ablate", "Score by amount of context, topic or length."),
+    "soft-labels": (f"{_STUDIES}:soft_labels", "Train on votes; compare intended and perceived."),
+    "active-learning": (f"{_STUDIES}:active_learning", "Measure how many labels a better order saves."),
+    "origin": (f"{_STUDIES}:origin", "Test whether generated text explains a score."),
+    "categories": (f"{_STUDIES}:categories", "Classify categories of sarcasm: irony, satire, ..."),
 }
 
 

@@ -1,4 +1,4 @@
-"""deadpan detect TEXT, explain, systems and predict."""
+"""deadpan detect TEXT, systems and predict."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from deadpan.cli.detect.options import model_option, prevalence_option, refuse_with
+from deadpan.cli.detect.options import detector_option, prevalence_option, refuse_with
 from deadpan.cli.options import FILE, reading_options
 from deadpan.cli.terminal.output import json_option, show
-from deadpan.cli.terminal.progress import progress_bar
 
 if TYPE_CHECKING:
     from deadpan.datasets.reading import Reading
@@ -20,44 +19,37 @@ context_option = click.option("--context", multiple=True, help="What was said be
 
 
 @click.command()
-@click.argument("words", nargs=-1, required=True, metavar="TEXT")
+@click.argument("text", nargs=-1, metavar="TEXT")
 @context_option
-@model_option
+@detector_option
 @prevalence_option
+@click.option("--words", is_flag=True, help="Show the push of every word and turn, in log odds.")
+@click.option("--top", type=click.IntRange(min=1), help="Instead of a text: the N most informative features.")
+@click.option("--out", type=FILE, help="Also write a page with a bar per word to this .html file.")
 @json_option
 def text(
-    words: tuple[str, ...], context: tuple[str, ...], model: str, prevalence: float | None, as_json: bool
-) -> None:
-    """Answer sarcastic, not sarcastic or cannot tell, and name the words and turns that moved the answer."""
-    from deadpan.detect.answer import answer_text
+    text: tuple[str, ...], context: tuple[str, ...], detector: str, prevalence: float | None, words: bool,
+    top: int | None, out: Path | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Answer sarcastic, not sarcastic or cannot tell, and name the words and turns that moved the answer.
 
-    show(answer_text(" ".join(words), context=context, model=model, prevalence=prevalence), as_json)
-
-
-@click.command()
-@click.argument("text", required=False)
-@model_option
-@context_option
-@click.option("--top", type=click.IntRange(min=1), help="Instead of a text: the N most informative features.")
-@click.option("--out", type=FILE, help="Also write a page to this .html file.")
-@json_option
-def explain(
-    text: str | None, model: str, context: tuple[str, ...], top: int | None, out: Path | None, as_json: bool
-) -> None:
-    """Show which words and turns moved the score. Each is left out in turn; the change is its push.
-
-    A push is in log odds: +0.7 doubles the odds of sarcasm, -0.7 halves them.
+    For --words, each word and turn is left out; the change is its push: +0.7 doubles the odds of sarcasm,
+    -0.7 halves them.
     """
-    from deadpan.detect.answer import explain_text, telling_features
+    from deadpan.detect.answer import answer_text, explain_text, top_features
     from deadpan.errors import ConfigError
 
     if top is not None:
-        refuse_with("--top", "text", "--context", "--out")
-        show(telling_features(model, top), as_json)
+        refuse_with("--top", "text", "--context", "--prevalence", "--words", "--out")
+        show(top_features(detector, top), as_json)
         return
-    if not text or not text.strip():
-        raise ConfigError("give a text to explain, or --top N for the most informative features of the model")
-    explanation = explain_text(text, context=context, model=model)
+    if not text:
+        raise ConfigError("give a text, or --top N for the most informative features of a detector")
+    whole = " ".join(text)
+    if not words and out is None:
+        show(answer_text(whole, context=context, detector=detector, prevalence=prevalence), as_json)
+        return
+    explanation = explain_text(whole, context=context, detector=detector, prevalence=prevalence)
     if out:
         explanation.write_page(out)
     show(explanation, as_json)
@@ -76,7 +68,7 @@ def systems(as_json: bool) -> None:
 
 @click.command()
 @click.argument("source", default="-", metavar="[SOURCE|-]")
-@model_option
+@detector_option
 @prevalence_option
 @click.option(
     "--out", type=FILE, help="File: .csv, .tsv, .jsonl, .parquet, .xlsx [default: standard output]."
@@ -87,7 +79,7 @@ def systems(as_json: bool) -> None:
 @reading_options
 @json_option
 def predict(
-    source: str, model: str, prevalence: float | None, out: Path | None, reason: bool, form: str,
+    source: str, detector: str, prevalence: float | None, out: Path | None, reason: bool, form: str,
     as_json: bool, reading: Reading,
 ) -> None:  # fmt: skip
     """Label the rows of a table or corpus, or the lines of standard input or a .txt file.
@@ -97,9 +89,10 @@ def predict(
 
     A line is plain text or JSON: {"text": ..., "context": [...], "id": ...} or a deadpan Example.
     Each line gives one line of JSON, in order: example_id, label, score, raw; or line and error. A label
-    of null means that the default detector cannot tell, or does not know the language: raw says which.
+    of null means that the detector cannot tell, or does not know the language: raw says which.
     Memory use is bounded, and answers to a pipe are not delayed.
     """
+    from deadpan.cli.terminal.progress import progress_bar
     from deadpan.datasets import open_source
     from deadpan.datasets.scored import score_table
     from deadpan.detect.answer import load_at
@@ -110,18 +103,18 @@ def predict(
 
     if source == "-" and sys.stdin.isatty():
         raise ConfigError("nothing to read: name a table, a corpus or a .txt file, or pipe lines in")
-    detector = load_at(model, prevalence)
+    loaded = load_at(detector, prevalence)
     if out is not None and is_table(source):
-        why = reasons(detector) if reason else None
+        why = reasons(loaded) if reason else None
         with progress_bar() as progress:
             scored = score_table(
-                source, out, detector.predict, reading, reason=why, kind=detector.kind, progress=progress
+                source, out, loaded.predict, reading, reason=why, kind=loaded.category, progress=progress
             )
         show(scored, as_json)
         return
     if reason:
         raise ConfigError("--reason adds a column to a table: name a table and --out")
     rows = None if is_lines(source) else open_source(source, reading)
-    counts = predict_source(detector, source, rows, out, form)
+    counts = predict_source(loaded, source, rows, out, form)
     if counts["errors"]:
         click.echo(f"{counts['errors']:,} of {counts['lines']:,} lines could not be read", err=True)

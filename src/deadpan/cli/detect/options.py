@@ -25,7 +25,7 @@ system_option = click.option(
 )
 setting_option = click.option(
     "--setting", "pairs", multiple=True, metavar="NAME=VALUE",
-    help="A setting of the system, such as strength=2; may be repeated.",
+    help="A setting of the system, such as C=2; may be repeated.",
 )  # fmt: skip
 speakers_option = click.option("--speakers", is_flag=True, help="Mark the speaker of each turn (A, B, ...).")
 folds_option = click.option(
@@ -49,7 +49,7 @@ threshold_option = click.option(
 )  # fmt: skip
 own_threshold_option = click.option(
     "--threshold", metavar="f1|balanced|NUMBER", callback=_threshold,
-    help="Default: the model's own. f1 and balanced choose it on the dev split, or on a fifth of the "
+    help="Default: the detector's own. f1 and balanced choose it on the dev split, or on a fifth of the "
     "examples, which are then not scored.",
 )  # fmt: skip
 prevalence_option = click.option(
@@ -59,10 +59,10 @@ authors_option = click.option(
     "--authors", is_flag=True, help="Compare the blended systems with and without each author's history."
 )
 subreddits_option = click.option("--subreddits", is_flag=True, help="The same with each subreddit's history.")
-model_option = click.option(
-    "--model", default="auto", show_default=True, metavar="FOLDER",
-    help="Folder of a saved detector, `default` (fast), `student` (better, English only) or `auto` (student "
-    "for English if its encoder has been pulled, default otherwise).",
+detector_option = click.option(
+    "--detector", default="auto", show_default=True, metavar="FOLDER",
+    help="Folder of a saved detector, `base` (fast, three languages), `encoder` (better, English only) or "
+    "`auto` (encoder for English if its weights have been pulled, base otherwise).",
 )  # fmt: skip
 also_option = click.option(
     "--also", "more", default="", metavar="A,B,...",

@@ -1,4 +1,4 @@
-"""deadpan detect train, evaluate, compare, transfer, ablate and kinds."""
+"""deadpan detect train, evaluate, compare, transfer, ablate, and the studies of labels and origins."""
 
 from __future__ import annotations
 
@@ -51,20 +51,20 @@ def train(
 
 @click.command()
 @source_argument
-@options.model_option
+@options.detector_option
 @options.own_threshold_option
 @options.prevalence_option
 @click.option("--pairs", is_flag=True, help="Label exactly one response of each sequence sarcastic.")
-@click.option("--keep-seen", is_flag=True, help="Also score texts the model was trained on: inflates scores.")
+@click.option("--keep-seen", is_flag=True, help="Also score texts it was trained on: inflates scores.")
 @options.pool_option
 @options.report_options
 def evaluate(
-    source: str, model: str, threshold: Rule | None, prevalence: float | None, pairs: bool,
+    source: str, detector: str, threshold: Rule | None, prevalence: float | None, pairs: bool,
     keep_seen: bool, pool: bool, out: Path | None, reading: Reading, seed: int, as_json: bool,
 ) -> None:  # fmt: skip
-    """Score a model on SOURCE: each score with its interval, beside the score of a constant answer.
+    """Score a detector on SOURCE: each score with its interval, beside the score of a constant answer.
 
-    Texts the model was trained on are excluded and counted, with the rest of their pair or sequence. Where
+    Texts it was trained on are excluded and counted, with the rest of their pair or sequence. Where
     SOURCE has published train and test splits, the test split is scored.
     """
     from deadpan.datasets import read_source
@@ -73,7 +73,7 @@ def evaluate(
     with progress_bar() as progress:
         data = read_source(source, reading, progress)
         result = run(
-            model, data.examples, threshold=threshold, prevalence=prevalence, pairs=pairs,
+            detector, data.examples, threshold=threshold, prevalence=prevalence, pairs=pairs,
             keep_seen=keep_seen, pool=pool, source=data.name, seed=seed, progress=progress,
         )  # fmt: skip
     options.finish(result, as_json, out, data.files)
@@ -210,18 +210,18 @@ def ablate(
 @options.context_options
 @options.folder_option
 @options.study_options
-def kinds(
+def categories(
     source: str, system: str, k: int, pool: bool, turns: str, speakers: bool, out: Path | None,
     pairs: tuple[str, ...], reading: Reading, seed: int, as_json: bool,
 ) -> None:  # fmt: skip
-    """Classify kinds of sarcasm, one detector per kind (saved with --out): iSarcasmEval B, SemEval-2018 B."""
+    """Classify categories of sarcasm, one detector per category, which --out saves (SemEval-2018 B)."""
     from deadpan.datasets import read_source
-    from deadpan.detect.studies.categories import tell_kinds
+    from deadpan.detect.studies.categories import classify_categories
 
     settings = options.system_settings(system, pairs, turns, speakers)
     with progress_bar() as progress:
         data = read_source(source, reading, progress)
-        result = tell_kinds(
+        result = classify_categories(
             data.examples, system, k=k, pool=pool, settings=settings, source=data.name, seed=seed,
             keep=out is not None, progress=progress,
         )  # fmt: skip
@@ -233,18 +233,18 @@ def kinds(
 @click.option("--organic", required=True, metavar="A,B", help="Corpora of what people said.")
 @options.system_option
 @options.setting_option
-@click.option("--model", help="A language model, asked about 100 texts of each corpus.")
+@click.option("--llm", help="A language model, asked about 100 texts of each corpus.")
 @options.report_options
-def mirage(generated: str, organic: str, pairs: Any, reading: Reading, system: str, model: str, **report: Any,
+def origin(generated: str, organic: str, pairs: Any, reading: Reading, system: str, llm: str, **report: Any,
 ) -> None:  # fmt: skip
     """Test whether a detector knows sarcasm, or only tells generated text from what people say."""
     from deadpan.datasets import read_source
-    from deadpan.detect.studies.origin import mirage as run
+    from deadpan.detect.studies.origin import study_origin
 
     settings = options.system_settings(system, pairs, "0", False)
     read = {name: read_source(name, reading) for name in comma_list(f"{generated},{organic}")}
     both = [{name: read[name].examples for name in comma_list(word)} for word in (generated, organic)]
-    result = run(*both, system=system, settings=settings, model=model, seed=report["seed"])
+    result = study_origin(*both, system=system, settings=settings, llm=llm, seed=report["seed"])
     options.report(result, [file for data in read.values() for file in data.files], **report)
 
 
@@ -253,15 +253,15 @@ def mirage(generated: str, organic: str, pairs: Any, reading: Reading, system: s
 @options.system_option
 @click.option("--votes", "labels", type=PATH, help="People's votes: labels.jsonl of a studio export.")
 @options.report_options
-def votes(source: str, system: str, labels: Path | None, reading: Reading, **report: Any) -> None:
+def soft_labels(source: str, system: str, labels: Path | None, reading: Reading, **report: Any) -> None:
     """Train on votes instead of labels, score against votes, and compare intended with perceived sarcasm."""
     from deadpan.datasets import read_source
-    from deadpan.detect.studies.soft_labels import study_votes
+    from deadpan.detect.studies.soft_labels import study_soft_labels
     from deadpan.ratings.votes import read_votes
 
     data = read_source(source, reading)
     rows = read_votes(data.examples, labels) if labels else data.examples
-    options.report(study_votes(rows, system, seed=report["seed"]), data.files, **report)
+    options.report(study_soft_labels(rows, system, seed=report["seed"]), data.files, **report)
 
 
 @click.command()
@@ -270,10 +270,12 @@ def votes(source: str, system: str, labels: Path | None, reading: Reading, **rep
     "--labels", default=1000, show_default=True, type=click.IntRange(min=200), help="Number of labels."
 )
 @options.report_options
-def labelling(source: str, labels: int, reading: Reading, **report: Any) -> None:
+def active_learning(source: str, labels: int, reading: Reading, **report: Any) -> None:
     """Replay labelling SOURCE in random and in informative order; count the labels the latter saves."""
     from deadpan.datasets import read_source
-    from deadpan.detect.studies.active_learning import replay_labelling
+    from deadpan.detect.studies.active_learning import replay_active_learning
 
     data = read_source(source, reading)
-    options.report(replay_labelling(data.examples, labels=labels, seed=report["seed"]), data.files, **report)
+    options.report(
+        replay_active_learning(data.examples, labels=labels, seed=report["seed"]), data.files, **report
+    )

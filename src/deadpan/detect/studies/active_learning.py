@@ -38,7 +38,7 @@ Curve = list[float]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class LabellingReplay(Result):
+class ActiveLearningReplay(Result):
     """Macro F1 by number of labels in both orders, and how many labels each needs for the same F1.
 
     The goal is the F1 that random order reaches in the end, on average. `needed` and `needed_random` are the
@@ -59,7 +59,7 @@ class LabellingReplay(Result):
     seed: int = 0
 
     def __repr__(self) -> str:
-        return f"LabellingReplay({self.sizes[-1]:,} labels, saved {self.saved})"
+        return f"ActiveLearningReplay({self.sizes[-1]:,} labels, saved {self.saved})"
 
     def as_dict(self) -> dict[str, object]:
         """Return the curves and what was saved."""
@@ -113,28 +113,28 @@ class LabellingReplay(Result):
         return lines(self.verdict, series, x_unit="labels", y_unit="macro F1")
 
     def write(self, out: Path | str, *, inputs: Iterable[Path] = ()) -> None:
-        """Write labelling.json, report.html with the figure, and manifest.json."""
+        """Write active-learning.json, report.html with the figure, and manifest.json."""
         out = Path(out)
         out.mkdir(parents=True, exist_ok=True)
         facts = (f"{self.sizes[-1]:,} labels", f"seed {self.seed}")
         about = OutputPage("Labelling less", self.verdict, facts)
         page = output_page(about)
-        add_figure(page, out, "labelling", self.figure)
+        add_figure(page, out, "active-learning", self.figure)
         add_summary(page, self)
         write_study(
-            out, "labelling", self, page, command="detect labelling", config={"labels": self.sizes[-1]},
-            seed=self.seed, inputs=inputs, about=about,
+            out, "active-learning", self, page, command="detect active-learning",
+            config={"labels": self.sizes[-1]}, seed=self.seed, inputs=inputs, about=about,
         )  # fmt: skip
 
 
-def replay_labelling(
+def replay_active_learning(
     examples: Sequence[Example],
     *,
     labels: int = 1_000,
     repeats: int = REPEATS,
     seed: int = 0,
     progress: Progress = silent,
-) -> LabellingReplay:
+) -> ActiveLearningReplay:
     """Replay labelling in random and in informative order on examples with known labels.
 
     In every replay a third of the clusters is held out for scores; the rest is the pool, of which `labels`
@@ -166,7 +166,7 @@ def replay_labelling(
     needed = {order: np.array([_needed(curve, goal, sizes) for curve in found])
               for order, found in curves.items()}  # fmt: skip
     saved = (needed["random"] - needed["informative"]) / needed["random"].mean()
-    return LabellingReplay(
+    return ActiveLearningReplay(
         sizes,
         tuple(_over([curve[at] for curve in curves["random"]]) for at in range(len(sizes))),
         tuple(_over([curve[at] for curve in curves["informative"]]) for at in range(len(sizes))),

@@ -27,7 +27,7 @@ NONE = "(none)"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Kinds(Result):
+class CategoryStudy(Result):
     """Truth, answers and scores of every tested example (rows) for every kind (columns).
 
     `exclusive` means that an example has exactly one kind, "(none)" being one of them.
@@ -46,7 +46,7 @@ class Kinds(Result):
     """A detector per kind, trained on all training examples, if they were asked for."""
 
     def __repr__(self) -> str:
-        return f"<Kinds of {self.source!r}: {len(self.names)} kinds, n = {len(self.truth):,}>"
+        return f"<CategoryStudy of {self.source!r}: {len(self.names)} categories, n = {len(self.truth):,}>"
 
     def f1(self) -> dict[str, float]:
         """Return the F1 of each kind; where kinds are exclusive, of "(none)" too."""
@@ -87,29 +87,29 @@ class Kinds(Result):
             (name, value, constant[name], int(size))
             for (name, value), size in zip(self.f1().items(), sizes, strict=True)
         )
-        how = "one kind per example" if self.exclusive else "several kinds per example"
+        how = "one category per example" if self.exclusive else "several categories per example"
         notes = (
             f"Macro F1 {self.interval()}; constant answer {float(np.mean(list(constant.values()))):.3f}.",
             f"{self.system} on {self.source}, {self.design.describe()}, {how}.",
             *self.design.notes(),
         )
-        return Summary((Table(("kind", "F1", "constant answer", "n"), rows),), notes)
+        return Summary((Table(("category", "F1", "constant answer", "n"), rows),), notes)
 
     def write(self, out: Path | str, *, inputs: Iterable[Path] = ()) -> None:
-        """Write kinds.json, report.html, and each detector to a model folder of its own under models/."""
+        """Write categories.json, report.html, and each detector to a folder of its own under models/."""
         out, inputs = Path(out), list(inputs)
         for name, detector in self.detectors.items():
-            kind = {"data": self.source, "kind": name}
+            category = {"data": self.source, "category": name}
             detector.save(
-                out / "models" / folder_name(name), command="detect kinds", about=kind, inputs=inputs
+                out / "models" / folder_name(name), command="detect categories", about=category, inputs=inputs
             )
         finding, facts = self.summary().notes[0], (self.system, self.design.describe())
-        about = OutputPage(f"Kinds of sarcasm in {self.source}", finding, facts)
+        about = OutputPage(f"Categories of sarcasm in {self.source}", finding, facts)
         page = output_page(about)
         add_summary(page, self)
         write_study(
-            out, "kinds", self, page, command="detect kinds", config={"data": self.source}, seed=self.seed,
-            inputs=inputs, about=about,
+            out, "categories", self, page, command="detect categories", config={"data": self.source},
+            seed=self.seed, inputs=inputs, about=about,
         )  # fmt: skip
 
     def as_dict(self) -> dict[str, object]:
@@ -123,7 +123,7 @@ class Kinds(Result):
         }  # fmt: skip
 
 
-def tell_kinds(
+def classify_categories(
     examples: Sequence[Example],
     system: str = "linear",
     *,
@@ -134,7 +134,7 @@ def tell_kinds(
     seed: int = 0,
     keep: bool = False,
     progress: Progress = silent,
-) -> Kinds:
+) -> CategoryStudy:
     """Train one detector per kind ("this kind or not") and test it on other examples; see `divide`.
 
     Where no example has two kinds and some have none (SemEval-2018 B), kinds and "(none)" are exclusive and
@@ -158,7 +158,7 @@ def tell_kinds(
         tested = [rows[example.id] for example in fold.test]
         for column, name in enumerate(names):
             progress(f"{name}: fold", number, len(design.folds))
-            detector, share = _one_kind(name, fold.train, system, threshold, own)
+            detector, share = _one_category(name, fold.train, system, threshold, own)
             values = np.nan_to_num(detector.predict_proba(fold.test)[:, 1]) if detector else share
             scores[tested, column] = values
             answers[tested, column] = values > (detector.threshold_ if detector else DEFAULT_THRESHOLD)
@@ -168,15 +168,15 @@ def tell_kinds(
     training = design.folds[0].train if design.published else design.tested
     for name in names if keep else ():
         progress("training detectors to keep", len(final), len(names))
-        if detector := _one_kind(name, training, system, threshold, own)[0]:
-            detector.kind = name
+        if detector := _one_category(name, training, system, threshold, own)[0]:
+            detector.category = name
             final[name] = detector
-    return Kinds(
+    return CategoryStudy(
         system, source or source_name(examples), names, truth, answers, scores, exclusive, design, seed, final
     )
 
 
-def _one_kind(
+def _one_category(
     name: str,
     train: Sequence[Example],
     system: str,

@@ -52,7 +52,7 @@ Z = 1.959963984540054
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Mirage(Result):
+class OriginStudy(Result):
     """A probe that tells generated from organic text, what it explains, and how detectors transfer.
 
     `origin` is the probe's AUC, `told` the share of each corpus that it calls generated; `explained` says per
@@ -70,7 +70,7 @@ class Mirage(Result):
     asked: ModelAnswers | None = None
 
     def __repr__(self) -> str:
-        return f"Mirage({len(self.explained)} corpora, origin AUC {self.origin.value:.3f})"
+        return f"OriginStudy({len(self.explained)} corpora, origin AUC {self.origin.value:.3f})"
 
     def mean(self, trained: Sequence[str], tested: Sequence[str], *, same: bool) -> float | None:
         """Return the mean score over pairs of corpora, on the diagonal (`same`) or off it."""
@@ -161,7 +161,7 @@ class Mirage(Result):
         return OutputPage("Generated and organic sarcasm", finding, facts)
 
     def write(self, out: Path | str, *, inputs: Iterable[Path] = ()) -> None:
-        """Write mirage.json, report.html with the figure, and manifest.json."""
+        """Write origin.json, report.html with the figure, and manifest.json."""
         from deadpan.figures.plots import heat
 
         out = Path(out)
@@ -176,37 +176,37 @@ class Mirage(Result):
         about = self.about()
         page = output_page(about)
         cells = [[self.matrix.cells[a][b].value for b in names] for a in names]
-        add_figure(page, out, "mirage", lambda: heat(
+        add_figure(page, out, "origin", lambda: heat(
             title, cells, rows=("trained on", names), columns=("tested on", names), unit="AUC",
             limits=(0.5, 1.0),
         ))  # fmt: skip
         add_summary(page, self)
         write_study(
-            out, "mirage", self, page, command="detect mirage", inputs=inputs, seed=self.matrix.seed,
+            out, "origin", self, page, command="detect origin", inputs=inputs, seed=self.matrix.seed,
             config={"generated": list(self.generated), "organic": list(self.organic),
                     "system": self.matrix.system, "model": self.asked.model if self.asked else ""},
             counts=dict(self.matrix.sizes), about=about,
         )  # fmt: skip
 
 
-def mirage(
+def study_origin(
     generated: Mapping[str, Sequence[Example]],
     organic: Mapping[str, Sequence[Example]],
     *,
     system: str = "linear",
     at_most: int = AT_MOST,
     settings: Mapping[str, Any] | None = None,
-    model: str | Predictor | None = None,
+    llm: str | Predictor | None = None,
     asked: int = ASKED,
     seed: int = 0,
     progress: Progress = silent,
-) -> Mirage:
+) -> OriginStudy:
     """Test whether detectors of generated or written sarcasm fail on organic speech, and why.
 
     `generated` and `organic` map names of corpora to examples. Of each corpus at most `at_most` examples are
     drawn, whole pairs together. Corpora of several languages need a system that reads them all, such as
     "frozen" with `settings={"encoder": "use-multilingual"}`; the probe learns each language by itself, so
-    that it does not tell languages apart instead of origins. A language `model` is asked about at most
+    that it does not tell languages apart instead of origins. The language model `llm` is asked about at most
     `asked` examples of each corpus, without training.
     """
     check_seed(seed)
@@ -222,7 +222,7 @@ def mirage(
     full = {name: rows for name, rows in corpora.items() if len({example.label for example in rows}) == 2}
     for name in corpora:
         if name not in full and (name in organic or not set(generated) & set(full) or not corpora[name]):
-            raise DataError(f"{name}: a mirage test needs both labels")
+            raise DataError(f"{name}: a test of origins needs both labels")
     origin, probe, clusters, told = _probe(corpora, set(generated), seed)
     explained: dict[str, Explained] = {}
     at = _places(corpora)
@@ -235,11 +235,11 @@ def mirage(
     shares = {name: wilson(int((probe[here] > 0.5).sum()), len(probe[here]))
               for name, here in at.items() if told[here].all()}  # fmt: skip
     answers = None
-    if model is not None:
+    if llm is not None:
         few = {name: _drawn(rows, asked, seed) for name, rows in full.items()}
         by_id = {e.id: float(p) for e, p in zip(_joined(corpora), probe, strict=True)}
-        answers = ask_model(model, few, list(generated), by_id, seed=seed, progress=progress)
-    return Mirage(origin, tuple(generated), tuple(organic), shares, explained, matrix, answers)
+        answers = ask_model(llm, few, list(generated), by_id, seed=seed, progress=progress)
+    return OriginStudy(origin, tuple(generated), tuple(organic), shares, explained, matrix, answers)
 
 
 def _joined(corpora: Mapping[str, Sequence[Example]]) -> list[Example]:

@@ -107,7 +107,7 @@ class SoftStudy(Result):
         return Summary((*tables, *heard_tables), (self.verdict, *self.hard.summary().notes))
 
     def write(self, out: Path | str, *, inputs: Iterable[Path] = ()) -> None:
-        """Write votes.json, report.html with the figure of intended against perceived, and manifest.json."""
+        """Write soft-labels.json, report.html with intended against perceived, and manifest.json."""
         out = Path(out)
         out.mkdir(parents=True, exist_ok=True)
         facts = (f"{self.hard.n:,} texts", self.system, f"seed {self.seed}")
@@ -117,12 +117,12 @@ class SoftStudy(Result):
             add_figure(page, out, "perception", self.perception.figure)
         add_summary(page, self)
         write_study(
-            out, "votes", self, page, command="detect votes", config={"system": self.system},
+            out, "soft-labels", self, page, command="detect soft-labels", config={"system": self.system},
             seed=self.seed, inputs=inputs, counts={"examples": self.hard.n}, about=about,
         )  # fmt: skip
 
 
-def study_votes(
+def study_soft_labels(
     examples: Sequence[Example],
     system: str = "linear",
     *,
@@ -168,12 +168,12 @@ def _fold(
     fold: Fold, answers: Answers, both: bool, tagged: bool, train: Callable[[Sequence[Example]], Detector]
 ) -> None:
     """Train on one fold in each way, and add the probabilities of its test part."""
-    _answer(answers, MAJORITY, train(spread_votes(fold.train, majority=True)), fold.test)
-    _answer(answers, VOTES, train(spread_votes(fold.train)), fold.test)
+    _answer(answers, MAJORITY, train(expand_votes(fold.train, majority=True)), fold.test)
+    _answer(answers, VOTES, train(expand_votes(fold.train)), fold.test)
     if both:
         told = train(both_labels(fold.train, tagged=tagged))
-        _answer(answers, OTHERS, told, ask_as(fold.test, "perceived", tagged=tagged))
-        _answer(answers, AUTHOR, told, ask_as(fold.test, "author", tagged=tagged))
+        _answer(answers, OTHERS, told, with_label_source(fold.test, "perceived", tagged=tagged))
+        _answer(answers, AUTHOR, told, with_label_source(fold.test, "author", tagged=tagged))
 
 
 def _answer(answers: Answers, name: str, detector: Detector, test: Sequence[Example]) -> None:
@@ -188,7 +188,7 @@ def _share(example: Example) -> float:
     return votes.share if votes else 0.0
 
 
-def spread_votes(
+def expand_votes(
     examples: Iterable[Example], copies: int = COPIES, *, majority: bool = False
 ) -> list[Example]:
     """Return each example once per vote, labelled as that vote; examples without votes once, as they are.
@@ -214,25 +214,25 @@ def spread_votes(
 
 
 def both_labels(examples: Iterable[Example], copies: int = COPIES, *, tagged: bool = False) -> list[Example]:
-    """Return the votes and the author's own label of each example, with equal weight, named by `say_who`."""
+    """Return the votes and the author's own label of each example, with equal weight, and whose they are."""
     rows: list[Example] = []
     for example in check_examples(examples):
-        votes = spread_votes([example], copies)
+        votes = expand_votes([example], copies)
         meant = intended(example)
         own = [] if meant is None else [
             replace(vote, id=f"{vote.id}~author", label=meant, label_kind="author") for vote in votes
         ]  # fmt: skip
         rows += [*votes, *own]
-    return say_who(rows, tagged=tagged)
+    return prefix_label_source(rows, tagged=tagged)
 
 
-def ask_as(examples: Iterable[Example], kind: LabelKind, *, tagged: bool = False) -> list[Example]:
+def with_label_source(examples: Iterable[Example], kind: LabelKind, *, tagged: bool = False) -> list[Example]:
     """Return the examples as a question: would the author ("author"), or would others ("perceived")?"""
     asked = [replace(example, label_kind=kind) for example in check_examples(examples)]
-    return say_who(asked, tagged=tagged)
+    return prefix_label_source(asked, tagged=tagged)
 
 
-def say_who(examples: Iterable[Example], *, tagged: bool = False) -> list[Example]:
+def prefix_label_source(examples: Iterable[Example], *, tagged: bool = False) -> list[Example]:
     """Return the examples with who gave the label as a word of the text, so that any system can use it.
 
     At prediction time the word asks a question: would the author, or would others, call this sarcastic? To a

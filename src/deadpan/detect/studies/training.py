@@ -63,7 +63,7 @@ class TrainedDetector(Result):
         if self.folder is None:
             return Summary((Table(("fact", "value"), tuple(facts)),))
         facts.append(("written to", f"{self.folder} ({self.size / 1e6:.1f} MB)"))
-        hint = f'Try it: deadpan detect explain --model {self.folder} "Great, another Monday."'
+        hint = f'Try it: deadpan detect --words --detector {self.folder} "Great, another Monday."'
         return Summary((Table(("fact", "value"), tuple(facts)),), (hint,))
 
     def as_dict(self) -> dict[str, object]:

@@ -20,13 +20,13 @@ from deadpan.detect.system import System, labelled, predictions, sigmoid
 from deadpan.draws import draw
 from deadpan.errors import ConfigError, DataError, ModelError
 from deadpan.records import Example, Prediction
-from deadpan.stats.ranking import area_under_curve
 from deadpan.storage import atomic, digest, read_json, write_json
 from deadpan.text import sarc_tokens
-from deadpan.vectors import Vectors
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
+
+    from deadpan.vectors import Vectors
 
 CUTS = (0.1, 0.25, 0.5, 0.75, 0.9)
 RULES = 12
@@ -135,7 +135,7 @@ class Cues(System):
             columns["letters_before"] = np.log1p([sum(len(t.text) for t in turns) for turns in seen])
         return columns
 
-    def telling(self, top: int = 10) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
+    def top_features(self, top: int = 10) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
         """Return the rules with the largest weights for sarcastic and for sincere."""
         sides = [
             pair
@@ -278,7 +278,7 @@ class NGrams(System):
         margins = self._matrix([self._grams(example) for example in examples]) @ self.weights_
         return predictions(examples, sigmoid(margins))
 
-    def telling(self, top: int = 10) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
+    def top_features(self, top: int = 10) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
         """Return the n-grams with the largest weights for sarcastic and for sincere (SARC's Table 3)."""
         names = list(self.vocabulary_)
         order = np.argsort(self.weights_, kind="stable")
@@ -376,6 +376,8 @@ class EmbeddingSystem(System):
 
     @cached_property
     def _table(self) -> Vectors:
+        from deadpan.vectors import Vectors
+
         return Vectors.read(Path(self.vectors)) if self.vectors else Vectors.embedded()
 
     def fit(self, examples: Sequence[Example]) -> Self:
@@ -391,6 +393,8 @@ class EmbeddingSystem(System):
         return self
 
     def _choose(self, block: DenseBlock, labels: NDArray[np.bool_], held: NDArray[np.bool_]) -> float:
+        from deadpan.stats.ranking import area_under_curve
+
         train, test = np.flatnonzero(~held), np.flatnonzero(held)
         if any(not 0 < labels[part].sum() < len(part) for part in (train, test)):
             return 1.0

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,10 @@ from deadpan.detect.system import System, check_settings, labelled, make, predic
 from deadpan.detect.verdicts import DEFAULT_THRESHOLD, Threshold, at_threshold, choose_threshold
 from deadpan.errors import ConfigError, DataError
 from deadpan.records import Example, Prediction
-from deadpan.splits import Fold
-from deadpan.splits import folds as make_folds
 from deadpan.storage import read_json, write_json
+
+if TYPE_CHECKING:
+    from deadpan.splits import Fold
 
 Member = str | Mapping[str, Any]
 STRENGTH = 1.0
@@ -82,6 +83,8 @@ class Blend(System):
 
     def fit(self, examples: Sequence[Example]) -> Self:
         """Learn the weights of the members from out-of-fold scores, then train every member on all."""
+        from deadpan.splits import folds as make_folds
+
         kept, _ = labelled(examples)
         rows = {example.id: row for row, example in enumerate(kept)}
         scores = np.zeros((len(kept), len(self.systems)))
@@ -144,6 +147,8 @@ def blend_scores(
     Weights and threshold are chosen on k - 1 folds and used on the other; the thresholds are returned too. No
     system is trained again, so systems that took hours can be blended in a second.
     """
+    from deadpan.splits import folds as make_folds
+
     kept, _ = labelled(examples)
     if len(kept) != len(examples) or any(len(trial) != len(kept) for trial in trials):
         raise DataError("a blend needs one prediction of each system for each labelled example")
@@ -253,6 +258,8 @@ class Distilled(System):
         return self
 
     def _out_of_fold(self, examples: Sequence[Example]) -> dict[str, float]:
+        from deadpan.splits import folds as make_folds
+
         scores: dict[str, float] = {}
         for fold in make_folds(examples, self.folds, seed=self.seed):
             said = self._make(self.teacher).fit(fold.train).predict(fold.test)
@@ -382,6 +389,8 @@ class History(System):
 
     def fit(self, examples: Sequence[Example]) -> Self:
         """Weigh out-of-fold scores and out-of-fold histories, then train and count on all."""
+        from deadpan.splits import folds as make_folds
+
         kept, _ = labelled(examples)
         said: dict[str, Prediction] = {}
         for fold in make_folds(kept, self.folds, seed=self.seed):
@@ -441,6 +450,8 @@ def _weigh(
     examples: Sequence[Example], said: Mapping[str, Prediction], by: Sequence[str], folds: int, seed: int
 ) -> tuple[Fitted, list[Habits]]:
     """Return weights of out-of-fold scores and out-of-fold histories, and the histories of all."""
+    from deadpan.splits import folds as make_folds
+
     kept, labels = labelled(examples)
     rows = {example.id: row for row, example in enumerate(kept)}
     columns = np.zeros((len(kept), 1 + len(by)))

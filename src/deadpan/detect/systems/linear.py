@@ -16,8 +16,6 @@ from deadpan.detect.system import System, labelled, predictions, sigmoid
 from deadpan.draws import draw
 from deadpan.errors import ConfigError, DataError
 from deadpan.records import Example, Prediction
-from deadpan.stats.interval import cluster_codes
-from deadpan.stats.ranking import area_under_curve
 from deadpan.storage import atomic, read_json, write_json
 
 Weighting = Literal["contrast", "rarity"]
@@ -151,6 +149,8 @@ class Linear(System):
 
     def _choose(self, blocks: Blocks, labels: Labels, fold: Rows) -> Array:
         """Choose the settings by the AUC of out-of-fold margins, and return those margins."""
+        from deadpan.stats.ranking import area_under_curve
+
         self.chosen_: tuple[Weighting, float]
         best: tuple[float, Array] = (-1.0, np.zeros(len(labels)))
         weightings = (self.weighting,) if self.weighting else WEIGHTINGS
@@ -262,7 +262,7 @@ class Linear(System):
                 margins += weights.score(rows, keys, features.n)
         return margins
 
-    def telling(self, top: int = 10) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
+    def top_features(self, top: int = 10) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
         """Return the n-grams with the largest weights for sarcastic and for sincere."""
         for_it = [pair for pair in self.named_ if pair[1] > 0]
         against = [pair for pair in self.named_[::-1] if pair[1] < 0]
@@ -327,6 +327,8 @@ def _least(n: int, by_word: bool) -> int:
 
 def _folds(examples: Sequence[Example], seed: int, count: int = FOLDS) -> Rows:
     """Return a fold per example; none crosses a group or a sequence, and sizes are nearly equal."""
+    from deadpan.stats.interval import cluster_codes
+
     clusters = cluster_codes([e.group for e in examples], [e.sequence for e in examples])
     first = np.unique(clusters, return_index=True)[1]
     order = sorted(range(len(first)), key=lambda cluster: draw(seed, examples[int(first[cluster])].id))

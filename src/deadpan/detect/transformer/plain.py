@@ -17,7 +17,7 @@ from deadpan.storage import read_json
 Array = NDArray[np.float32]
 FEW = 64
 """Texts up to which NumPy, one text at a time, is quicker than loading PyTorch."""
-DOUBLED = 2.0
+LORA_SCALE = 2.0
 """Low-rank additions are scaled by alpha / rank, which is 2 in every training."""
 WEIGHTS = "model.safetensors"
 LIBRARIES = ("tokenizers", "safetensors")
@@ -62,7 +62,7 @@ class PlainEncoder:
         states = w["embeddings.word_embeddings.weight"][ids]
         states = states + w["embeddings.token_type_embeddings.weight"][segments]
         states = states + w["embeddings.position_embeddings.weight"][: len(ids)]
-        states = self._even(states, "embeddings.LayerNorm")
+        states = self._norm(states, "embeddings.LayerNorm")
         for number in range(self._layers):
             states = self._layer(states, f"encoder.layer.{number}")
         pooled = np.tanh(self._dense(states[:1], "pooler.dense"))
@@ -72,9 +72,9 @@ class PlainEncoder:
     def _layer(self, states: Array, name: str) -> Array:
         mixed = self._attend(states, f"{name}.attention.self")
         attended = self._dense(mixed, f"{name}.attention.output.dense")
-        states = self._even(states + attended, f"{name}.attention.output.LayerNorm")
+        states = self._norm(states + attended, f"{name}.attention.output.LayerNorm")
         wide = _gelu(self._dense(states, f"{name}.intermediate.dense"))
-        return self._even(states + self._dense(wide, f"{name}.output.dense"), f"{name}.output.LayerNorm")
+        return self._norm(states + self._dense(wide, f"{name}.output.dense"), f"{name}.output.LayerNorm")
 
     def _attend(self, states: Array, name: str) -> Array:
         tokens, width = states.shape
@@ -92,7 +92,7 @@ class PlainEncoder:
         result: Array = states @ self._w[f"{name}.weight"].T + self._w[f"{name}.bias"]
         return result
 
-    def _even(self, states: Array, name: str) -> Array:
+    def _norm(self, states: Array, name: str) -> Array:
         centred = states - states.mean(axis=-1, keepdims=True)
         spread = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + self._small)
         even: Array = centred / spread * self._w[f"{name}.weight"] + self._w[f"{name}.bias"]
@@ -140,7 +140,7 @@ def _merged(weights: Mapping[str, Array], adapter: Mapping[str, NDArray[Any]]) -
         if name.endswith(".lora_B.weight"):
             target = name.removesuffix(".lora_B.weight")
             down = own[f"{target}.lora_A.weight"]
-            merged[f"{target}.weight"] = merged[f"{target}.weight"] + DOUBLED * (value @ down)
+            merged[f"{target}.weight"] = merged[f"{target}.weight"] + LORA_SCALE * (value @ down)
         elif ".lora_" not in name:
             merged[name] = value
     return merged
