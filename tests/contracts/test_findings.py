@@ -14,12 +14,12 @@ from deadpan.bench.items.item import write_items
 from deadpan.datasets.audit import audit_sources
 from deadpan.datasets.cleaning import clean_dataset
 from deadpan.datasets.scored import score_files
-from deadpan.detect.studies.active_learning import LabellingReplay
-from deadpan.detect.studies.categories import tell_kinds
+from deadpan.detect.studies.active_learning import ActiveLearningReplay
+from deadpan.detect.studies.categories import classify_categories
 from deadpan.detect.studies.comparison import compare_systems
 from deadpan.detect.studies.evaluation import evaluate
-from deadpan.detect.studies.origin import mirage
-from deadpan.detect.studies.soft_labels import study_votes
+from deadpan.detect.studies.origin import study_origin
+from deadpan.detect.studies.soft_labels import study_soft_labels
 from deadpan.detect.studies.training import train_detector
 from deadpan.detect.studies.transfer import transfer
 from deadpan.formats.judgments import write_export
@@ -53,7 +53,7 @@ def transfers(out: Path) -> None:
 
 
 def origins(out: Path) -> None:
-    mirage({"made": _mixed("made")}, {"said": _mixed("said")}, system="bow").write(out)
+    study_origin({"made": _mixed("made")}, {"said": _mixed("said")}, system="bow").write(out)
 
 
 def _mixed(name: str) -> list[Example]:
@@ -70,7 +70,7 @@ def votes(out: Path) -> None:
                 meta={"votes": 4 if i % 2 == 0 else i % 3, "voters": 5, "sarcasm_ref": i % 2 == 0})
         for i in range(40)
     ]  # fmt: skip
-    study_votes(rows, "majority", k=2).write(out)
+    study_soft_labels(rows, "majority", k=2).write(out)
 
 
 def labelling(out: Path) -> None:
@@ -78,7 +78,7 @@ def labelling(out: Path) -> None:
         return Interval(value, value - half, value + half, 0.95, 10)
 
     curve = (near(0.5), near(0.6), near(0.65))
-    LabellingReplay((100, 200, 300), curve, curve, near(210, 20), near(300, 20), near(0.3, 0.1),
+    ActiveLearningReplay((100, 200, 300), curve, curve, near(210, 20), near(300, 20), near(0.3, 0.1),
                     {"control stratum": near(0.5)}, 0.5, seed=4).write(out)  # fmt: skip
 
 
@@ -88,7 +88,7 @@ def categories(out: Path) -> None:
                 categories=("irony",) if n % 2 else ("satire",))
         for n in range(60)
     ]  # fmt: skip
-    tell_kinds(rows, "bow", k=3).write(out)
+    classify_categories(rows, "bow", k=3).write(out)
 
 
 def scored(out: Path) -> None:
