@@ -25,7 +25,7 @@ system_option = click.option(
 )
 setting_option = click.option(
     "--setting", "pairs", multiple=True, metavar="NAME=VALUE",
-    help="A setting of the system, such as C=2; may be repeated.",
+    help="A setting of the system, such as strength=2; may be repeated.",
 )  # fmt: skip
 speakers_option = click.option("--speakers", is_flag=True, help="Mark the speaker of each turn (A, B, ...).")
 folds_option = click.option(
