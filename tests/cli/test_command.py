@@ -7,7 +7,8 @@ import pytest
 from click.testing import CliRunner
 
 from deadpan.cli.command import Group
-from deadpan.cli.options import Reading, reading_options, source_argument
+from deadpan.cli.options import reading_options, source_argument
+from deadpan.datasets import Reading
 
 
 @pytest.mark.parametrize(("word", "hint"), [("stat", "Did you mean 'stats'?"), ("zzz", "Commands: stats.")])

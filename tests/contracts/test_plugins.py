@@ -160,7 +160,7 @@ def test_a_plugin_detector_and_reader_work_through_the_command_line(installed, t
 
     lines = tmp_path / "lines.txt"
     lines.write_text("GREAT WORK\ngreat work\n")
-    answered = run(installed, "-m", "deadpan", "detect", "predict", str(lines), "--model", model)
+    answered = run(installed, "-m", "deadpan", "detect", "predict", str(lines), "--detector", model)
     assert answered.returncode == 0, answered.stderr
     assert [json.loads(line)["label"] for line in answered.stdout.splitlines()] == [True, False]
 

@@ -15,11 +15,11 @@ def test_from_dumps_to_scores(program, built):
                            "--split", "train", "--out", "model")  # fmt: skip
     assert trained["examples"] > 0
     program("datasets", "convert", "sarc-main", "--data-dir", data, "--split", "test", "--out", "test.jsonl")
-    program("detect", "predict", "test.jsonl", "--model", "model", "--out", "predictions.jsonl")
+    program("detect", "predict", "test.jsonl", "--detector", "model", "--out", "predictions.jsonl")
     scored = program.json("score", "test.jsonl", "predictions.jsonl")
     table = scored["systems"]["predictions"]
     assert table["scores"]["pair_accuracy"]["value"] is not None
-    evaluated = program.json("detect", "evaluate", "sarc-main", "--data-dir", data, "--model", "model",
+    evaluated = program.json("detect", "evaluate", "sarc-main", "--data-dir", data, "--detector", "model",
                              "--split", "test")  # fmt: skip
     assert evaluated["scores"]["pair_accuracy"]["n"] <= table["scores"]["pair_accuracy"]["n"]
 
@@ -27,7 +27,7 @@ def test_from_dumps_to_scores(program, built):
 def test_predictions_of_two_systems_are_compared(program):
     for system in ("bigrams", "cues"):
         program("detect", "train", "starter-en", "--system", system, "--out", system)
-        program("detect", "predict", "starter-en", "--model", system, "--out", f"{system}.jsonl")
+        program("detect", "predict", "starter-en", "--detector", system, "--out", f"{system}.jsonl")
     scored = program.json("score", "starter-en", "bigrams.jsonl", "cues.jsonl")
     assert set(scored["systems"]) == {"bigrams", "cues"}
     assert len(scored["comparisons"]) == 1
