@@ -27,9 +27,7 @@ ANSWER = json.dumps(
         "usage": {"prompt_tokens": 300, "completion_tokens": 5, "total_tokens": 305},
     }
 ).encode()  # fmt: skip
-REPLY = (
-    b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(ANSWER) + ANSWER
-)
+REPLY = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(ANSWER) + ANSWER
 
 
 async def serve() -> None:
@@ -137,10 +135,7 @@ def bare(url: str, calls: int) -> Callable[[], int]:
     prompts = [render_prompt(item, range(6)) for item in items] * -(-calls // len(items))
 
     async def everything() -> int:
-        client, gate = (
-            AsyncOpenAI(base_url=url, api_key="none", max_retries=0),
-            asyncio.Semaphore(CONCURRENCY),
-        )
+        client, gate = (AsyncOpenAI(base_url=url, api_key="none", max_retries=0), asyncio.Semaphore(CONCURRENCY))
 
         async def one(prompt: str) -> str:
             async with gate:
@@ -196,9 +191,7 @@ def main(calls: int) -> int:
         print(f"{name:20} {cpu:15.2f} {1 / wall:9.0f}")
     ratio = best["deadpan bench run"][0] / best["plain Inspect"][0]
     print(f"ratio: {ratio:.2f} of plain Inspect (limit {LIMIT}), ", end="")
-    others = [
-        f"{best['deadpan bench run'][0] / best[name][0]:.2f} of {name}" for name in list(CONTENDERS)[2:]
-    ]
+    others = [f"{best['deadpan bench run'][0] / best[name][0]:.2f} of {name}" for name in list(CONTENDERS)[2:]]
     print(", ".join(others))
     return 0 if ratio <= LIMIT else 1
 

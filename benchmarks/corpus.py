@@ -150,14 +150,14 @@ def steps(dumps: Path, work: Path, memory: str) -> None:
         cpu = build(dumps, work / "out", step, memory, fresh=False)["cpu"]
         own = cpu - idle
         # The start of a process and the look at finished steps, which the next step pays again.
-        idle = (
-            build(dumps, work / "out", step, memory, fresh=False)["cpu"] if step != BUILD_STEPS[-1] else 0.0
-        )
+        idle = build(dumps, work / "out", step, memory, fresh=False)["cpu"] if step != BUILD_STEPS[-1] else 0.0
         print(f"  {step:10} {own:7.1f} s of CPU: {size / own / 1e6:7.1f} MB of raw dumps per core second")
     print(f"  raw dumps: {size / 1e6:,.0f} MB")
 
 
-PLAIN_OPTIONS = "import deadpan.corpus.engines.duckdb as sql; sql.PARQUET_OPTIONS = sql.PARQUET_OPTIONS.replace({!r}, {!r})"
+PLAIN_OPTIONS = (
+    "import deadpan.corpus.engines.duckdb as sql; sql.PARQUET_OPTIONS = sql.PARQUET_OPTIONS.replace({!r}, {!r})"
+)
 TRICKS = {
     "tests before regular expressions": """
 import deadpan.corpus.rules as rules
@@ -328,17 +328,13 @@ def driver(work: Path, comments: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=["bars", "curve"])
     parser.add_argument("--comments", type=int, default=2_500_000, help="comments of the dumps, and of 16x")
     parser.add_argument("--driver-comments", type=int, default=5_000, help="comments at 1x, for the driver")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--memory", default="2GB")
-    parser.add_argument(
-        "--until", choices=BUILD_STEPS, default=BUILD_STEPS[-1], help="last step, for the tricks"
-    )
+    parser.add_argument("--until", choices=BUILD_STEPS, default=BUILD_STEPS[-1], help="last step, for the tricks")
     parser.add_argument("--work", type=Path, default=Path("benchmarks") / ".corpus")
     options: Any = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)

@@ -54,9 +54,7 @@ def texts(count: int) -> Iterator[dict[str, object]]:
     from deadpan.datasets import read_dataset
 
     names = CORPORA if DATA.is_dir() else ("starter-en",)
-    pool = [
-        (e.response.text, bool(e.label)) for n in names for e in read_dataset(n, DATA) if e.label is not None
-    ]
+    pool = [(e.response.text, bool(e.label)) for n in names for e in read_dataset(n, DATA) if e.label is not None]
     rng = Random(0)
     rng.shuffle(pool)
     by_label = {label: [t.split() for t, truth in pool if truth is label] for label in (True, False)}
@@ -94,9 +92,7 @@ def run(command: list[str], stdout: Path | None = None) -> Cost:
         "sys.exit(done.returncode)\n"
     )
     with (stdout or Path(os.devnull)).open("w") as out:
-        done = subprocess.run(
-            [sys.executable, "-c", code, *command], stdout=out, stderr=subprocess.PIPE, text=True
-        )
+        done = subprocess.run([sys.executable, "-c", code, *command], stdout=out, stderr=subprocess.PIPE, text=True)
     if done.returncode:
         sys.exit(done.stderr)
     return Cost(*map(float, done.stderr.split()[-3:]))
@@ -129,9 +125,7 @@ def main() -> None:
             write(folder / file, lines)
         ours = run([*deadpan, "train", str(folder / "train.jsonl"), "--out", str(folder / "ours")])
         print(f"train {len(train):,} texts: {ours} (bars 90 s, 2,000 MB)", flush=True)
-        theirs = run(
-            [sys.executable, str(peer), "train", str(folder / "peer.bin"), str(folder / "train.jsonl")]
-        )
+        theirs = run([sys.executable, str(peer), "train", str(folder / "peer.bin"), str(folder / "train.jsonl")])
         print(f"  scikit-learn pipeline: {theirs}", flush=True)
         predict = [*deadpan, "predict", "--model", str(folder / "ours")]
         peer_predict = [sys.executable, str(peer), "predict", str(folder / "peer.bin")]

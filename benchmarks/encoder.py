@@ -95,9 +95,7 @@ def main() -> None:
     for name, seconds in best.items():
         rate = len(texts) / seconds
         off = np.abs(said[name] - said["transformers"]).max()
-        print(
-            f"{name:20} {rate:8.0f} texts per CPU second, ratio {rate / base:.2f}, largest difference {off:.3f}"
-        )
+        print(f"{name:20} {rate:8.0f} texts per CPU second, ratio {rate / base:.2f}, largest difference {off:.3f}")
 
 
 if __name__ == "__main__":

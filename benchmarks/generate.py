@@ -34,9 +34,7 @@ MOST_GROWTH = 1.25
 def server() -> Iterator[str]:
     """Run the dialogue server in a process of its own."""
     script = ROOT / "tests" / "dialogue_server.py"
-    process = subprocess.Popen(
-        [sys.executable, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+    process = subprocess.Popen([sys.executable, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         yield process.stdout.readline().strip()
     finally:
@@ -85,9 +83,7 @@ def requests_of(plan_path: Path, out: Path) -> list[dict[str, Any]]:
     for step in plan.asking:
         sampling = plan.settings(step).sampling()
         drafts = run.drafts(step_before(step))
-        requests += [
-            {"messages": ASKED_STEPS[step].messages(language, draft), **sampling} for draft in drafts
-        ]
+        requests += [{"messages": ASKED_STEPS[step].messages(language, draft), **sampling} for draft in drafts]
     return requests
 
 
@@ -127,9 +123,7 @@ def throughput(folder: Path, url: str) -> float:
             f"round {number + 1}: run {calls / seconds:6.0f} calls/s ({1000 * cpu / calls:.2f} ms CPU per call), "
             f"bare SDK {made / bare_seconds:6.0f} calls/s ({1000 * bare_cpu / made:.2f} ms), ratio {ratios[-1]:.2f}"
         )
-    print(
-        f"throughput: {median(ratios):.2f} of the bare SDK (median of {ROUNDS}; by CPU time {median(cpus):.2f})"
-    )
+    print(f"throughput: {median(ratios):.2f} of the bare SDK (median of {ROUNDS}; by CPU time {median(cpus):.2f})")
     return median(ratios)
 
 

@@ -29,9 +29,7 @@ def make(n: int, seed: int = 0) -> tuple[list[str], list[tuple[int, int]]]:
     draw = random.Random(seed)
     words = ["".join(draw.choices("etaoinshrdlucmfwygpbvk", k=draw.randint(2, 9))) for _ in range(30_000)]
     weights = list(accumulate(1 / (rank + 3) for rank in range(len(words))))
-    texts = [
-        " ".join(draw.choices(words, cum_weights=weights, k=draw.randint(6, 25))) for _ in range(n - n // 20)
-    ]
+    texts = [" ".join(draw.choices(words, cum_weights=weights, k=draw.randint(6, 25))) for _ in range(n - n // 20)]
     planted = []
     for _ in range(n // 20):
         source = draw.randrange(n - n // 20)
@@ -92,9 +90,7 @@ def main(n: int) -> None:
     likeness = [jaccard(texts[left], texts[right]) for left, right in planted]
     alike = [hit for hit, similarity in zip(hits, likeness, strict=True) if similarity >= NEAR]
     print(f"planted: {len(planted):,}; found {sum(hits) / len(hits):.1%} of all, ", end="")
-    print(
-        f"{sum(alike) / len(alike):.1%} of the {len(alike):,} at {NEAR} or more; {len(found):,} pairs in all"
-    )
+    print(f"{sum(alike) / len(alike):.1%} of the {len(alike):,} at {NEAR} or more; {len(found):,} pairs in all")
 
     peer(texts[:100])  # the imports are not what is measured
     small, large = seconds(lambda: peer(texts[:SMALL])), seconds(lambda: peer(texts[:LARGE]))

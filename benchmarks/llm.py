@@ -76,9 +76,7 @@ def main() -> None:
     chosen = {item.id for item in limited(items, None, options.items or None, options.seed)}
     sample = [posed for posed in everything if posed.item.id in chosen]
     threads = options.threads or idle_cores()
-    settings = LLMSettings(
-        model=options.model, temperature=0, max_tokens=24, cache=False, timeout=900, threads=threads
-    )
+    settings = LLMSettings(model=options.model, temperature=0, max_tokens=24, cache=False, timeout=900, threads=threads)
     server = embedded_server(settings.embedded, settings.threads)
     with Client(settings) as client:
         client.complete("Hello", max_tokens=1)

@@ -67,13 +67,9 @@ class Plain(nn.Module):
         self.table = nn.Embedding(vocabulary, DIMENSION, padding_idx=0)
         self.dropout = nn.Dropout(0.3)
         depth = 4 if name == "dense-lstm" else 0 if "cnn" in name else 1
-        self.lstms = nn.ModuleList(
-            nn.LSTM(DIMENSION + at * HIDDEN, HIDDEN, batch_first=True) for at in range(depth)
-        )
+        self.lstms = nn.ModuleList(nn.LSTM(DIMENSION + at * HIDDEN, HIDDEN, batch_first=True) for at in range(depth))
         sizes = {"cnn": (3,), "3cnn": (3, 4, 5)}.get(name, ())
-        self.convolutions = nn.ModuleList(
-            nn.Conv1d(DIMENSION, HIDDEN, size, padding=size // 2) for size in sizes
-        )
+        self.convolutions = nn.ModuleList(nn.Conv1d(DIMENSION, HIDDEN, size, padding=size // 2) for size in sizes)
         self.look, self.query = nn.Linear(HIDDEN, HIDDEN), nn.Linear(HIDDEN, 1, bias=False)
         self.pair = nn.Linear(2 * DIMENSION, HIDDEN if name == "miarn" else 1)
         self.project = nn.Linear(HIDDEN, 1)
@@ -92,9 +88,7 @@ class Plain(nn.Module):
     def encode(self, vectors: Tensor, inside: Tensor, lengths: Tensor, features: Tensor) -> Tensor:
         if self.convolutions:
             # A filter of even size gives one place more than there are words.
-            seen = [
-                torch.relu(c(vectors.transpose(1, 2)))[:, :, : inside.shape[1]] for c in self.convolutions
-            ]
+            seen = [torch.relu(c(vectors.transpose(1, 2)))[:, :, : inside.shape[1]] for c in self.convolutions]
             return torch.cat([s.masked_fill(~inside[:, None], 0).amax(dim=2) for s in seen], dim=1)
         read = vectors
         for lstm in self.lstms:
@@ -123,9 +117,7 @@ class Plain(nn.Module):
         return (torch.softmax(scores, dim=1)[:, :, None] * vectors).sum(dim=1)
 
 
-def plain_epoch(
-    name: str, rows: list[list[int]], features: Tensor, labels: list[bool], vocabulary: int
-) -> float:
+def plain_epoch(name: str, rows: list[list[int]], features: Tensor, labels: list[bool], vocabulary: int) -> float:
     """Seconds of processor time for one epoch."""
     torch.manual_seed(0)
     network = Plain(name, vocabulary)
@@ -172,9 +164,7 @@ def main() -> int:
     vocabulary = Vocabulary.of(tokens, 1, 50_000)
     rows = [vocabulary.numbers(text) for text in tokens]
     features = moods(texts)
-    print(
-        f"{len(rows)} {what}, {len(vocabulary)} words, {np.mean([len(r) for r in rows]):.1f} a text on average"
-    )
+    print(f"{len(rows)} {what}, {len(vocabulary)} words, {np.mean([len(r) for r in rows]):.1f} a text on average")
     print(f"{'system':12}{'plain s/epoch':>15}{'here s/epoch':>15}{'times faster':>15}")
     slower = []
     for name in options.system:
@@ -187,11 +177,7 @@ def main() -> int:
         ratio = min(plain) / min(ours)
         slower += [name] if ratio < BAR else []
         print(f"{name:12}{min(plain):15.2f}{min(ours):15.2f}{ratio:15.2f}", flush=True)
-    print(
-        f"ratio to plain PyTorch: below {BAR:g} for {', '.join(slower)}"
-        if slower
-        else "none slower than plain"
-    )
+    print(f"ratio to plain PyTorch: below {BAR:g} for {', '.join(slower)}" if slower else "none slower than plain")
     return 1 if slower else 0
 
 

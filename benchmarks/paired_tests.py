@@ -54,22 +54,16 @@ DESIGNS: tuple[tuple[str, Sequence[int], float, float, float, str], ...] = (
 """Name, items per cluster, accuracy, part of the cluster in what a system adds, true difference, score."""
 
 
-def answers(
-    rng: np.random.Generator, codes: np.ndarray, accuracy: float, part: float, d: float
-) -> list[np.ndarray]:
+def answers(rng: np.random.Generator, codes: np.ndarray, accuracy: float, part: float, d: float) -> list[np.ndarray]:
     """Return which items each of two systems gets right."""
     n, k = len(codes), int(codes.max()) + 1
     item = math.sqrt(SHARED) * rng.normal(size=n)
-    own = [
-        math.sqrt(part) * rng.normal(size=k)[codes] + math.sqrt(1 - part) * rng.normal(size=n) for _ in "ab"
-    ]
+    own = [math.sqrt(part) * rng.normal(size=k)[codes] + math.sqrt(1 - part) * rng.normal(size=n) for _ in "ab"]
     limits = [NormalDist().inv_cdf(accuracy + sign * d / 2) for sign in (1, -1)]
     return [item + math.sqrt(1 - SHARED) * each < limit for each, limit in zip(own, limits, strict=True)]
 
 
-def compared(
-    right: Sequence[np.ndarray], truth: np.ndarray, codes: np.ndarray, score: str
-) -> PairedDifference:
+def compared(right: Sequence[np.ndarray], truth: np.ndarray, codes: np.ndarray, score: str) -> PairedDifference:
     if score == "mean":
         return paired_difference(right[0].astype(float), right[1].astype(float), codes)
     cells = np.eye(6)
@@ -78,9 +72,7 @@ def compared(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=4_000)
     repeats = parser.parse_args().repeats
     noise = math.sqrt(0.05 * 0.95 / repeats)

@@ -113,9 +113,7 @@ def _children() -> float:
 
 
 def _run(script: str, *arguments: str) -> tuple[float, ...]:
-    done = subprocess.run(
-        [sys.executable, "-c", script, *arguments], check=True, capture_output=True, text=True
-    )
+    done = subprocess.run([sys.executable, "-c", script, *arguments], check=True, capture_output=True, text=True)
     return tuple(float(part) for part in done.stdout.splitlines()[-1].split())
 
 

@@ -96,9 +96,7 @@ def main() -> None:
         process.terminate()
         process.wait()
     ratio = float(np.median(np.array(served) / np.array(alone)))
-    print(
-        f"in process {max(alone):,.0f} texts/s, served {max(served):,.0f} texts/s: ratio {ratio:.2f} (bar 0.80)"
-    )
+    print(f"in process {max(alone):,.0f} texts/s, served {max(served):,.0f} texts/s: ratio {ratio:.2f} (bar 0.80)")
     for clients, (taken, seconds) in single.items():
         p50, p99 = (1000 * float(np.quantile(seconds, q)) for q in (0.5, 0.99))
         print(f"{clients} keep-alive: {SINGLE / taken:,.0f} requests/s, p50 {p50:.1f} ms, p99 {p99:.1f} ms")

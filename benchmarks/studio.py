@@ -39,9 +39,7 @@ def measure(name: str, url: str, saves: int, seconds: float) -> None:
             server.kill()
     p50, p95 = percentile(latencies, 0.5), percentile(latencies, 0.95)
     print(f"{name}: {saves} saves of 50 annotators at {rate:.0f} saves/s; lost {lost}, doubled {doubled}")
-    print(
-        f"{name}: at 50 saves/s offered for {seconds:.0f} s: p50 {p50 * 1000:.0f} ms, p95 {p95 * 1000:.0f} ms"
-    )
+    print(f"{name}: at 50 saves/s offered for {seconds:.0f} s: p50 {p50 * 1000:.0f} ms, p95 {p95 * 1000:.0f} ms")
     print(f"{name}: ratio of p95 to the bar of 250 ms: {p95 / BAR:.2f}")
 
 
@@ -53,9 +51,7 @@ def main() -> None:
         return
     quick = "--quick" in sys.argv
     saves, seconds = (500, 5.0) if quick else (5000, 30.0)
-    print(
-        f"load average before: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores (the bar is for two idle ones)"
-    )
+    print(f"load average before: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores (the bar is for two idle ones)")
     measure("SQLite", "", saves, seconds)
     with ExitStack() as stack:
         try:

@@ -26,14 +26,7 @@ from crowd import Annotator, Server, together
 
 SMALL, LARGE = 200, 20_000
 RATERS = 25
-BARS = {
-    "dashboard": 2.0,
-    "adjudication list": 2.0,
-    "people list": 2.0,
-    "next item": 1.3,
-    "save": 1.3,
-    "export": 1.5,
-}
+BARS = {"dashboard": 2.0, "adjudication list": 2.0, "people list": 2.0, "next item": 1.3, "save": 1.3, "export": 1.5}
 
 
 def make(n: int, name: str) -> Any:
@@ -44,8 +37,7 @@ def make(n: int, name: str) -> Any:
     from deadpan.studio.records.studies import create_study
 
     items = [
-        ReaderJudgmentItem(f"i{at}", Turn("B", f"Lovely, number {at}."), (Turn("A", "It rains."),))
-        for at in range(n)
+        ReaderJudgmentItem(f"i{at}", Turn("B", f"Lovely, number {at}."), (Turn("A", "It rains."),)) for at in range(n)
     ]
     study = create_study(name, Study("reader-judgment", name, raters_per_item=12), items, "bench")
     at = "2026-01-01T00:00:00+00:00"

@@ -17,20 +17,7 @@ from deadpan.bench.runs.settings import PosedItem, RunSettings
 from deadpan.llm.retries import Backoff, Failed
 from deadpan.records import Item, Judgment, Turn
 
-WORDS = [
-    "amber",
-    "birch",
-    "cedar",
-    "delta",
-    "ember",
-    "flint",
-    "grove",
-    "heath",
-    "inlet",
-    "jetty",
-    "knoll",
-    "ledge",
-]
+WORDS = ["amber", "birch", "cedar", "delta", "ember", "flint", "grove", "heath", "inlet", "jetty", "knoll", "ledge"]
 
 
 def make_item(number: int, twin: int = 0, **changes) -> Item:

@@ -87,9 +87,7 @@ class Handler(BaseHTTPRequestHandler):
             self.server.over.wait(60)
             self.close_connection = True
         elif kind == "filter 400":
-            self.reply(
-                400, {"error": {"message": "no", "code": "content_filter", "type": "invalid_request_error"}}
-            )
+            self.reply(400, {"error": {"message": "no", "code": "content_filter", "type": "invalid_request_error"}})
         elif kind == "refusal":
             self.reply(200, completion("", "content_filter"))
         elif kind == "truncate":

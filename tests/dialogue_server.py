@@ -208,9 +208,7 @@ class DialogueServer:
             await asyncio.sleep(30)
             return False
         status, text = wrong if isinstance(wrong, tuple) else (200, answer(body))
-        payload = (
-            text if isinstance(text, bytes) else self._completion(text) if status == 200 else text.encode()
-        )
+        payload = text if isinstance(text, bytes) else self._completion(text) if status == 200 else text.encode()
         declared = len(payload) + (50 if wrong == "cut" else 0)
         writer.write(
             f"HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {declared}\r\n\r\n".encode()
@@ -227,9 +225,7 @@ class DialogueServer:
                 "object": "chat.completion",
                 "created": 0,
                 "model": "writer-1",
-                "choices": [
-                    {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
-                ],
+                "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}],
                 "usage": {"prompt_tokens": 500, "completion_tokens": 80, "total_tokens": 580},
             }
         ).encode()

@@ -51,11 +51,7 @@ class ForkedCommands:
             return status, told.read()
 
     def start(
-        self,
-        words: list[str],
-        folder: Path,
-        env: Mapping[str, str] = MappingProxyType({}),
-        told: str = os.devnull,
+        self, words: list[str], folder: Path, env: Mapping[str, str] = MappingProxyType({}), told: str = os.devnull
     ) -> ForkedCommand:
         """Start a command and return at once; its standard error goes into the file `told`."""
         return ForkedCommand(self, self.ask("start", words, str(folder), dict(env), told))

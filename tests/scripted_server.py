@@ -17,14 +17,8 @@ def completion(text: str | None = "Sure.", finish: str | None = "stop", **messag
     """The JSON of an answer."""
     return {
         "model": "gpt-4o-mini-2024-07-18",
-        "choices": [
-            {"finish_reason": finish, "message": {"role": "assistant", "content": text, **message}},
-        ],
-        "usage": {
-            "prompt_tokens": 100,
-            "completion_tokens": 20,
-            "prompt_tokens_details": {"cached_tokens": 0},
-        },
+        "choices": [{"finish_reason": finish, "message": {"role": "assistant", "content": text, **message}}],
+        "usage": {"prompt_tokens": 100, "completion_tokens": 20, "prompt_tokens_details": {"cached_tokens": 0}},
     }
 
 

@@ -35,13 +35,7 @@ examples = st.builds(
 predictions = st.builds(Prediction, names, st.none() | st.booleans(), st.none() | numbers, texts)
 judgments = st.builds(Judgment, names, names, names, texts, numbers, names)
 labels = st.builds(
-    Label,
-    names,
-    names,
-    st.none() | names,
-    st.dictionaries(names, numbers, max_size=3),
-    st.integers(0, 99),
-    names,
+    Label, names, names, st.none() | names, st.dictionaries(names, numbers, max_size=3), st.integers(0, 99), names
 )
 records = st.one_of(
     *[st.tuples(st.just(kind), st.lists(records, max_size=5)) for kind, records in

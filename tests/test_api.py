@@ -76,11 +76,7 @@ def build_corpus(folder: Path) -> Any:
 def generate_dialogues(folder: Path) -> Any:
     with DialogueServer() as server:
         return deadpan.generate_dialogues(
-            model="writer-1",
-            base_url=server.url,
-            n=1,
-            out=folder / "run",
-            model_settings={"price": [1.0, 2.0]},
+            model="writer-1", base_url=server.url, n=1, out=folder / "run", model_settings={"price": [1.0, 2.0]}
         )
 
 
@@ -132,20 +128,14 @@ CALLS: dict[str, Callable[[Path], Any]] = {
     "datasets.cleaning.clean_dataset": clean_dataset,
     "clean": lambda folder: deadpan.clean(MANY),
     "logs.comparison.compare_logs": compare_logs,
-    "ordering.informative_order": lambda folder: deadpan.ordering.informative_order(
-        ["a", "b"], ["x", "y"], [0.1, 0.5]
-    ),
+    "ordering.informative_order": lambda folder: deadpan.ordering.informative_order(["a", "b"], ["x", "y"], [0.1, 0.5]),
     "detect.study_origin": lambda folder: deadpan.detect.study_origin(
         {"a": MANY[:80]}, {"b": MANY[80:160]}, system="bow"
     ),
     "bench.organic_set": lambda folder: deadpan.bench.organic_set(MANY, pairs=4),
     "ratings.votes.perceive": lambda folder: deadpan.ratings.votes.perceive(MANY),
-    "detect.replay_active_learning": lambda folder: deadpan.detect.replay_active_learning(
-        MANY, labels=150, repeats=2
-    ),
-    "bench.run_organic": lambda folder: deadpan.bench.run_organic(
-        MANY, "baseline/random", pairs=4, out=folder / "o"
-    ),
+    "detect.replay_active_learning": lambda folder: deadpan.detect.replay_active_learning(MANY, labels=150, repeats=2),
+    "bench.run_organic": lambda folder: deadpan.bench.run_organic(MANY, "baseline/random", pairs=4, out=folder / "o"),
     "stats.soft.soft_scores": lambda folder: deadpan.stats.soft.soft_scores([0.2, 0.8, 0.6], [0.3, 0.7, 0.5]),
     "detect.study_soft_labels": lambda folder: deadpan.detect.study_soft_labels(MANY[:60], "bow", k=2),
     "detect.ablate": lambda folder: deadpan.detect.ablate(EXAMPLES, "bow", turns=[0, 1], k=2),
@@ -257,26 +247,13 @@ ARRAY = np.array(["a", "b"])
 WRONG: dict[str, list[dict[str, Any]]] = {
     "detect.ablate": [{"turns": 3}, {"settings": "x"}, {"progress": "x"}, {"k": 10**30}],
     "audit": [{"rows": None}, {"progress": 1}],
-    "datasets.audit.audit_sources": [
-        {"reading": 3},
-        {"reading": ARRAY},
-        {"out": 3},
-        {"out": ARRAY},
-        {"rows": None},
-    ],
+    "datasets.audit.audit_sources": [{"reading": 3}, {"reading": ARRAY}, {"out": 3}, {"out": ARRAY}, {"rows": None}],
     "build_corpus": [{"settings": 3}, {"settings": ""}, {"settings": "a\0b"}],
     "clean": [{"also": None}, {"threshold": "x"}, {"threshold": 10**30}],
     "datasets.cleaning.clean_dataset": [{"sizes": None}, {"reading": 3}, {"also": 3}, {"out": "a\0b"}],
     "llm.Client": [{"journal": 3}],
     "logs.comparison.compare_logs": [{"metric": 3}, {"cluster": 3}],
-    "compare": [
-        {"seeds": 3},
-        {"also": ["x"]},
-        {"also": None},
-        {"progress": 3},
-        {"metric": ARRAY},
-        {"seeds": ARRAY},
-    ],
+    "compare": [{"seeds": 3}, {"also": ["x"]}, {"also": None}, {"progress": 3}, {"metric": ARRAY}, {"seeds": ARRAY}],
     "evaluate": [{"prevalence": "x"}, {"prevalence": 2}, {"progress": 3}],
     "folds": [{"k": 10**30}],
     "generate_dialogues": [{"n": "x"}, {"model_settings": 3}, {"out": "a\0b"}],
@@ -289,9 +266,7 @@ WRONG: dict[str, list[dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "wrong"), [(n, each) for n, rows in WRONG.items() for each in rows], ids=str
-)
+@pytest.mark.parametrize(("name", "wrong"), [(n, each) for n, rows in WRONG.items() for each in rows], ids=str)
 def test_any_wrong_argument_is_a_deadpan_error(name: str, wrong: dict[str, Any], folder: Path) -> None:
     given: dict[str, Any] = {
         "detect.ablate": {"examples": EXAMPLES, "system": "bow", "k": 2},

@@ -102,12 +102,7 @@ def registered_names() -> dict[str, set[str]]:
     from deadpan.detect import SYSTEMS
     from deadpan.studio.protocols import PROTOCOLS
 
-    return {
-        "protocol": set(PROTOCOLS),
-        "engine": set(ENGINES),
-        "system": set(SYSTEMS),
-        "source": set(READERS),
-    }
+    return {"protocol": set(PROTOCOLS), "engine": set(ENGINES), "system": set(SYSTEMS), "source": set(READERS)}
 
 
 def test_no_branch_on_a_registered_name():
@@ -146,9 +141,7 @@ def has_source(path: Path) -> bool:
         return True
     words = path.stem.removeprefix("test_").split("_")
     names = ["_".join(words[:n]) for n in range(1, len(words) + 1)]
-    return place.name in names or any(
-        (place / f"{name}.py").exists() or (place / name).is_dir() for name in names
-    )
+    return place.name in names or any((place / f"{name}.py").exists() or (place / name).is_dir() for name in names)
 
 
 def test_tests_mirror_the_source():
@@ -175,16 +168,10 @@ def test_the_drawing_shows_what_flows_between_stages():
     for first, what, second in edges:
         for stage in {first, second} & STAGES:
             module = f"deadpan.{what}"
-            assert any(found.startswith(module) for found in imports[stage]), (
-                f"{stage} does not import {what}"
-            )
+            assert any(found.startswith(module) for found in imports[stage]), f"{stage} does not import {what}"
     for path in sorted((SOURCE / "formats").glob("*.py")):
         module = f"formats.{path.stem}"
-        users = {
-            stage
-            for stage, found in imports.items()
-            if any(m.startswith(f"deadpan.{module}.") for m in found)
-        }
+        users = {stage for stage, found in imports.items() if any(m.startswith(f"deadpan.{module}.") for m in found)}
         drawn = {name for a, what, b in edges if module.startswith(what) for name in (a, b)}
         assert len(users) < 2 or users <= drawn, f"{module} joins {users}, but the drawing shows {drawn}"
 

@@ -128,8 +128,6 @@ def test_the_site_has_no_dead_link_and_loads_nothing_from_elsewhere(site):
 def test_the_reference_is_not_stale():
     # In a process of its own: click remembers a command's help option from whoever asked first.
     script = "import runpy; print(runpy.run_path('tools/reference.py')['reference'](), end='')"
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
     page = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
     assert page == done.stdout, "run: make docs"

@@ -33,6 +33,4 @@ def test_one_reason_more_than_is_named_reads_as_one():
     tally = Tally()
     for number in range(MOST_REASONS + 1):
         tally.drop(f"r{number}")
-    assert tally.notes() == (
-        "excluded: r0 1, r1 1, r2 1, r3 1, r4 1, and 1 for another reason (all of them: --json)",
-    )
+    assert tally.notes() == ("excluded: r0 1, r1 1, r2 1, r3 1, r4 1, and 1 for another reason (all of them: --json)",)

@@ -120,9 +120,7 @@ def test_search_in_many_pieces_is_the_same(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def random_text(draw: random.Random, words: int) -> str:
-    return " ".join(
-        "".join(draw.choices("abcdefghijklmnoprstuvw", k=draw.randint(3, 9))) for _ in range(words)
-    )
+    return " ".join("".join(draw.choices("abcdefghijklmnoprstuvw", k=draw.randint(3, 9))) for _ in range(words))
 
 
 @given(st.integers(0, 10_000))

@@ -260,9 +260,7 @@ def test_bars_of_intervals_show_them_in_the_digits_of_a_table():
 
 def test_a_heat_map_around_chance_is_light_there_and_as_strong_on_both_sides():
     names = ("on", ["p", "q"])
-    drawn = figures.heat(
-        "x", [[0.5, 0.4], [0.5, 0.6]], rows=names, columns=names, unit="f1", centre=0.5
-    ).svg()
+    drawn = figures.heat("x", [[0.5, 0.4], [0.5, 0.6]], rows=names, columns=names, unit="f1", centre=0.5).svg()
     assert len(re.findall("fill: #f[3-5]f[3-5]f[3-5]", drawn)) == 2
     assert "#7a2f57" in drawn
     assert "#00503a" in drawn
@@ -271,12 +269,8 @@ def test_a_heat_map_around_chance_is_light_there_and_as_strong_on_both_sides():
 
 def test_a_heat_map_around_a_constant_answer_is_light_at_that_of_each_column():
     names = ("on", ["p", "q"])
-    drawn = figures.heat(
-        "x", [[0.3, 0.6], [0.5, 0.4]], rows=names, columns=names, unit="F1", centre=[0.3, 0.6]
-    ).svg()
-    assert len(re.findall("fill: #f[3-5]f[3-5]f[3-5]", drawn)) == 2, (
-        "0.3 in the first column, 0.6 in the second"
-    )
+    drawn = figures.heat("x", [[0.3, 0.6], [0.5, 0.4]], rows=names, columns=names, unit="F1", centre=[0.3, 0.6]).svg()
+    assert len(re.findall("fill: #f[3-5]f[3-5]f[3-5]", drawn)) == 2, "0.3 in the first column, 0.6 in the second"
     assert "#7a2f57" in drawn and "#00503a" in drawn
     assert any("light: a constant answer" in word for word in words(drawn))
     with pytest.raises(DataError, match="one centre per column"):

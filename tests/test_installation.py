@@ -9,9 +9,7 @@ from deadpan.installation import EXTRAS, Installation
 
 def installation(**missing: list[str]) -> Installation:
     extras: dict[str, list[str]] = {name: missing.get(name, []) for name in EXTRAS}
-    return Installation(
-        {"deadpan": "0"}, extras, {"wordllama-256": None}, {"zstd": None}, Path("/cache"), 10**9
-    )
+    return Installation({"deadpan": "0"}, extras, {"wordllama-256": None}, {"zstd": None}, Path("/cache"), 10**9)
 
 
 def test_fixes_are_commands_to_copy():
@@ -31,19 +29,7 @@ def test_doctor_prints_them(deadpan):
 
 
 def test_a_long_command_is_broken_as_a_shell_reads_it():
-    names = [
-        "llm",
-        "plots",
-        "neural",
-        "corpus",
-        "spark",
-        "generate",
-        "bench",
-        "studio",
-        "ko",
-        "excel",
-        "serve",
-    ]
+    names = ["llm", "plots", "neural", "corpus", "spark", "generate", "bench", "studio", "ko", "excel", "serve"]
     shown = str(installation(**{name: ["x"] for name in names}).fixes())
     assert "-m pip install \\\n" in shown
     assert "\n'deadpan[llm,plots," in shown.replace("\n  ", "\n")

@@ -28,11 +28,7 @@ def test_a_final_record_is_found_by_its_key_and_others_are_history(tmp_path: Pat
         assert len(journal) == 2
         assert journal.paid == 0.250_000_125
     with Journal(tmp_path / "j.sqlite") as again:
-        assert list(again.records()) == [
-            ("a", {"error": "busy"}),
-            ("a", {"text": "yes"}),
-            ("b", {"text": "no"}),
-        ]
+        assert list(again.records()) == [("a", {"error": "busy"}), ("a", {"text": "yes"}), ("b", {"text": "no"})]
 
 
 def test_an_empty_journal_is_true(tmp_path: Path) -> None:
@@ -51,9 +47,7 @@ def test_many_records_are_read_in_pages_and_in_order(tmp_path: Path) -> None:
 
 @settings(deadline=None, max_examples=40)
 @given(st.dictionaries(st.text(max_size=5), st.text() | st.integers(-9, 9) | st.none(), max_size=4))
-def test_any_text_comes_back_as_it_was(
-    tmp_path_factory: pytest.TempPathFactory, record: dict[str, str]
-) -> None:
+def test_any_text_comes_back_as_it_was(tmp_path_factory: pytest.TempPathFactory, record: dict[str, str]) -> None:
     with Journal(tmp_path_factory.mktemp("j") / "j.sqlite") as journal:
         journal.append("k", {**record, "half": "\ud83d", "nul": "\0"})
         assert journal.find("k") == {**record, "half": "\ud83d", "nul": "\0"}

@@ -19,9 +19,7 @@ def test_load_imports_what_the_name_stands_for():
 
 
 def test_an_unknown_name_lists_the_choices_and_the_nearest():
-    with pytest.raises(
-        ConfigError, match=r"unknown system 'bigram': did you mean 'bigrams'\? .*bow, bigrams"
-    ):
+    with pytest.raises(ConfigError, match=r"unknown system 'bigram': did you mean 'bigrams'\? .*bow, bigrams"):
         NAMES.load("bigram")
 
 

@@ -19,14 +19,10 @@ def audit(tmp_path: Path, answer: object) -> subprocess.CompletedProcess[str]:
     """Run the script with a pip-audit that answers this, or that finds no network."""
     said = f"open(argv[argv.index('--output') + 1], 'w').write({json.dumps(answer)!r})"
     program = tmp_path / "pip-audit"
-    program.write_text(
-        f"#!/usr/bin/env python3\nfrom sys import argv\n{said if answer else 'exit(1)'}\n", "utf-8"
-    )
+    program.write_text(f"#!/usr/bin/env python3\nfrom sys import argv\n{said if answer else 'exit(1)'}\n", "utf-8")
     program.chmod(0o755)
     env = {**os.environ, "PIP_AUDIT": str(program)}
-    return subprocess.run(
-        [ROOT / "tools/audit.sh", "--given"], env=env, capture_output=True, text=True, check=False
-    )
+    return subprocess.run([ROOT / "tools/audit.sh", "--given"], env=env, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,7 @@ from deadpan.records import Example, Turn
 from deadpan.splits import TRAIN_DEV_TEST, folds, split
 
 
-def example(
-    at: int, label: bool | None = None, group: str = "", sequence: str = "", source: str = ""
-) -> Example:
+def example(at: int, label: bool | None = None, group: str = "", sequence: str = "", source: str = "") -> Example:
     return Example(
         id=f"e{at:04}", response=Turn("", "nice"), label=label, group=group, sequence=sequence, source=source
     )
@@ -30,9 +28,7 @@ sets = st.lists(st.tuples(st.sampled_from([True, False, None]), names, names), m
 
 @given(sets, st.randoms(use_true_random=False), st.integers(0, 3))
 @settings(deadline=None, max_examples=60)
-def test_nothing_crosses_and_order_does_not_matter(
-    examples: list[Example], shuffler: random.Random, seed: int
-) -> None:
+def test_nothing_crosses_and_order_does_not_matter(examples: list[Example], shuffler: random.Random, seed: int) -> None:
     try:
         parts = split(examples, seed=seed)
     except DataError as error:
@@ -62,8 +58,7 @@ def test_sizes_and_label_shares_are_exact_where_rows_are_free() -> None:
 def test_sizes_and_label_shares_are_close_with_threads_of_all_sizes() -> None:
     rng = random.Random(0)
     examples = [
-        example(at, rng.random() < 0.3, group=f"g{min(rng.randrange(200), rng.randrange(200))}")
-        for at in range(3000)
+        example(at, rng.random() < 0.3, group=f"g{min(rng.randrange(200), rng.randrange(200))}") for at in range(3000)
     ]
     parts = split(examples, TRAIN_DEV_TEST)
     share = sum(e.label is True for e in examples) / 3000
@@ -81,9 +76,7 @@ def test_large_threads_are_not_all_sent_to_train() -> None:
 
 def test_by_source_keeps_the_share_of_each_source() -> None:
     rng = random.Random(1)
-    examples = [
-        example(at, at % 2 == 0, source="rare" if rng.random() < 0.1 else "common") for at in range(500)
-    ]
+    examples = [example(at, at % 2 == 0, source="rare" if rng.random() < 0.1 else "common") for at in range(500)]
     rare = Counter(e.source for e in examples)["rare"]
     test = split(examples, seed=5, by_source=True)["test"]
     assert abs(sum(e.source == "rare" for e in test) - rare / 5) <= 1
@@ -127,9 +120,7 @@ def test_bad_sizes_are_refused(sizes: dict[str, float], said: str) -> None:
 
 
 def test_a_part_that_must_be_empty_is_an_error() -> None:
-    with pytest.raises(
-        DataError, match=r"no examples left for test: 9 examples form 1 clusters .* largest with 9"
-    ):
+    with pytest.raises(DataError, match=r"no examples left for test: 9 examples form 1 clusters .* largest with 9"):
         split([example(at, group="one") for at in range(9)])
     with pytest.raises(DataError, match="no examples to split"):
         split([])

@@ -46,9 +46,7 @@ def test_records_come_back_exactly(name, batch):
 
 
 @pytest.mark.parametrize("name", FORMS)
-@pytest.mark.parametrize(
-    "text", ["", "\0", "\u2028\r\n", "👨‍👩‍👧 한국어 \U0010ffff", "x" * 3_000_000], ids=len
-)
+@pytest.mark.parametrize("text", ["", "\0", "\u2028\r\n", "👨‍👩‍👧 한국어 \U0010ffff", "x" * 3_000_000], ids=len)
 def test_odd_texts_survive(tmp_path, name, text):
     rows = [Example("a", Turn(text, text), (Turn("", text),), explanation=text, meta={"k": text})]
     write_records(tmp_path / name, rows, Example)
@@ -122,10 +120,7 @@ def test_a_write_under_way_elsewhere_is_left_alone(tmp_path):
             '{"id": "a", "response": {"speaker": "", "text": "x"}, "label": "yes"}',
             "label needs true or false, got 'yes'",
         ),
-        (
-            '{"id": "a", "response": {"speaker": "", "text": "x"}, "split": "valid"}',
-            'split needs one of "train"',
-        ),
+        ('{"id": "a", "response": {"speaker": "", "text": "x"}, "split": "valid"}', 'split needs one of "train"'),
         ("[1]", "needs a table with id, response"),
         ('"\\ud800', "not a JSON line"),
     ],
@@ -196,9 +191,7 @@ def test_the_manifest_of_a_folder_tells_every_file(tmp_path):
     assert raw["inputs"] == {"in.txt": digest(source)}
     assert (raw["drops"], raw["seed"], raw["config"]) == ({"empty": 1}, 3, {"k": 1})
     first = (out / "manifest.json").read_bytes()
-    write_manifest(
-        out, command="test", config={"k": 1}, seed=3, inputs=[source], counts={"kept": 1}, tally=tally
-    )
+    write_manifest(out, command="test", config={"k": 1}, seed=3, inputs=[source], counts={"kept": 1}, tally=tally)
     assert (out / "manifest.json").read_bytes() == first
 
 
@@ -251,9 +244,7 @@ with lock_folder(Path(sys.argv[1])):
 
 def test_a_second_run_is_told_and_a_killed_one_leaves_no_lock(tmp_path: Path) -> None:
     folder = tmp_path / "new"
-    holder = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
+    holder = subprocess.Popen([sys.executable, "-c", HOLD, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     with holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"in\n"

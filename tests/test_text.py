@@ -10,16 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deadpan.records import Turn
-from deadpan.text import (
-    fold,
-    last_turns,
-    plural,
-    printable,
-    render_turn,
-    sarc_tokens,
-    social_tokens,
-    strip_markers,
-)
+from deadpan.text import fold, last_turns, plural, printable, render_turn, sarc_tokens, social_tokens, strip_markers
 
 
 def official(text: str) -> list[str]:

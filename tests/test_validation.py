@@ -89,10 +89,7 @@ def test_every_kind_of_value_is_read(tmp_path):
     ("text", "said"),
     [
         ("title = 'x'\nepoch = 3", "unknown key 'epoch': did you mean 'epochs'?"),
-        (
-            "title = 'x'\n[model]\nname = 'm'\ndept = 3",
-            "unknown key 'model.dept': did you mean 'model.depth'?",
-        ),
+        ("title = 'x'\n[model]\nname = 'm'\ndept = 3", "unknown key 'model.dept': did you mean 'model.depth'?"),
         ("rate = 0.5", "no key 'title': it needs text in quotes"),
         ("title = 'x'\n[model]\ndepth = 3", "no key 'model.name'"),
         ("title = 3", "title needs text in quotes, got 3"),
@@ -138,9 +135,7 @@ def test_plain_values_work_without_a_file():
 
 
 def test_what_is_written_is_read_back(tmp_path):
-    config = Settings(
-        'a "b" \\ \n 한', tags=("x", ""), extra={"deep": {"er": [1.5, {"k": True}]}, "a b": "c"}
-    )
+    config = Settings('a "b" \\ \n 한', tags=("x", ""), extra={"deep": {"er": [1.5, {"k": True}]}, "a b": "c"})
     write_config(tmp_path / "out.toml", config)
     assert read_config(tmp_path / "out.toml", Settings) == config
 

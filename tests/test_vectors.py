@@ -122,9 +122,7 @@ numbers = st.floats(-1e6, 1e6, width=32)
 
 @settings(deadline=None, max_examples=40)
 @given(st.dictionaries(words, st.tuples(numbers, numbers, numbers), min_size=1, max_size=20))
-def test_what_was_written_is_read(
-    tmp_path_factory: pytest.TempPathFactory, table: dict[str, tuple[float]]
-) -> None:
+def test_what_was_written_is_read(tmp_path_factory: pytest.TempPathFactory, table: dict[str, tuple[float]]) -> None:
     path = tmp_path_factory.mktemp("v") / "v.txt"
     rows = [f"{word} {' '.join(repr(x) for x in row)}\n" for word, row in table.items()]
     path.write_text(f"{len(rows)} 3\n" + "".join(rows), encoding="utf-8")

@@ -32,9 +32,7 @@ def main() -> None:
     for name, found in files.items():
         parts = (ROOT / name).resolve().relative_to(SOURCE).parts
         for part in (parts[0] if len(parts) > 1 else "floor files", "all"):
-            totals[part].update(
-                {key: value for key, value in found["summary"].items() if isinstance(value, int)}
-            )
+            totals[part].update({key: value for key, value in found["summary"].items() if isinstance(value, int)})
     missed = 0
     for part in [*sorted(totals.keys() - {"all"}), "all"]:
         counts = totals[part]

@@ -21,9 +21,7 @@ def reference() -> str:
     """The page: every command's help, depth first."""
     sections = [HEAD]
     for name, command in _walk("deadpan", program):
-        context = click.Context(
-            command, info_name=name, terminal_width=100, help_option_names=["-h", "--help"]
-        )
+        context = click.Context(command, info_name=name, terminal_width=100, help_option_names=["-h", "--help"])
         sections.append(f"## {name}\n\n```text\n{command.get_help(context)}\n```\n")
     return "\n".join(sections)
 

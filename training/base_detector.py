@@ -117,9 +117,7 @@ def bands(examples: Mapping[str, Sequence[Example]], scores: Mapping[str, float]
         labels = np.array([bool(e.label) for e in rows])
         values = np.array([scores[e.id] for e in rows])
         plain = np.array([scores[e.id] for e in rows if e.source in (SOURCE, PAIRS) and not e.label])
-        chosen[language] = choose_band(
-            labels, values, coverage=COVERAGE, plain=plain, min_specificity=MIN_SPECIFICITY
-        )
+        chosen[language] = choose_band(labels, values, coverage=COVERAGE, plain=plain, min_specificity=MIN_SPECIFICITY)
     return Bands(PREVALENCE, chosen)
 
 
@@ -160,10 +158,7 @@ def facts(examples: Sequence[Example], scores: Mapping[str, float], answers: Ban
 
 
 def _balanced(truth: np.ndarray, called: np.ndarray) -> float:
-    sides = [
-        called[truth].mean() if truth.any() else 0.5,
-        (~called[~truth]).mean() if (~truth).any() else 0.5,
-    ]
+    sides = [called[truth].mean() if truth.any() else 0.5, (~called[~truth]).mean() if (~truth).any() else 0.5]
     return float(np.mean(sides))
 
 
@@ -237,10 +232,7 @@ def main() -> None:
     detector.save(options.out, command="training/base_detector.py", about=about)
     english = [facts for name, facts in numbers.items() if by_name.get(name, [None])[0] and
                by_name[name][0].language == "en"]  # fmt: skip
-    mean = {
-        key: float(np.mean([each[key] for each in english]))
-        for key in ("auc", "forced", "coverage", "decided")
-    }
+    mean = {key: float(np.mean([each[key] for each in english])) for key in ("auc", "forced", "coverage", "decided")}
     sys.stdout.write(f"{rows}\nEnglish corpora, mean: {mean}\n{options.out}: {bytes_ / 1e6:.2f} MB\n")
 
 

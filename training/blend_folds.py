@@ -151,9 +151,7 @@ def _system(options: argparse.Namespace, name: str) -> tuple[str, dict[str, Any]
     return system, own
 
 
-def _show(
-    name: str, trials: Sequence[Sequence[Prediction]], examples: list[Example], rule: str
-) -> list[Prediction]:
+def _show(name: str, trials: Sequence[Sequence[Prediction]], examples: list[Example], rule: str) -> list[Prediction]:
     """Print the scores at thresholds from the other folds, and the best F1 in hindsight."""
     answers, _ = blend_scores(trials, examples, threshold=rule)
     scores = score_predictions(examples, answers, seed=0).scores

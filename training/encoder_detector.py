@@ -94,9 +94,7 @@ def further(train: Sequence[Example], new: Sequence[int]) -> list[Example]:
     """Return what is new since the earlier version, and a sample of what it knows; pairs stay whole."""
     fresh = {e.id for e in batch_lines(new)}
     known = [e for e in train if e.id not in fresh]
-    return [e for e in train if e.id in fresh] + sample(
-        known, REHEARSED, seed=0, key=lambda e: e.sequence or e.id
-    )
+    return [e for e in train if e.id in fresh] + sample(known, REHEARSED, seed=0, key=lambda e: e.sequence or e.id)
 
 
 def _some(examples: Sequence[Example], count: int) -> list[Example]:

@@ -35,9 +35,7 @@ def everyday_lines(more: bool = False) -> list[Example]:
 def _lines(language: str, more: bool) -> Iterator[Example]:
     parts = {
         name: [piece.strip() for line in text.splitlines() for piece in line.split(" | ") if piece.strip()]
-        for name, text in tomllib.loads(
-            (FOLDER / f"frames_{language}.toml").read_text(encoding="utf-8")
-        ).items()
+        for name, text in tomllib.loads((FOLDER / f"frames_{language}.toml").read_text(encoding="utf-8")).items()
     }
     number = 0
     for label, frames in ((True, "sarcastic"), (False, "sincere_good"), (False, "sincere_bad")):

@@ -32,15 +32,7 @@ SETTINGS: dict[str, Any] = {
     "stop_on": "balanced_accuracy",
     "patience": 5,
 }
-SCORES = (
-    "balanced_accuracy",
-    "macro_f1",
-    "weighted_f1",
-    "precision",
-    "recall",
-    "precision_not",
-    "recall_not",
-)
+SCORES = ("balanced_accuracy", "macro_f1", "weighted_f1", "precision", "recall", "precision_not", "recall_not")
 
 
 def parts(examples: Sequence[Example]) -> list[tuple[list[Example], list[Example]]]:
@@ -66,9 +58,7 @@ def run(
 
 
 @click.command(help=(__doc__ or "").splitlines()[0])
-@click.option(
-    "--data-dir", type=click.Path(path_type=Path), required=True, help="Where the KoCoSa files are."
-)
+@click.option("--data-dir", type=click.Path(path_type=Path), required=True, help="Where the KoCoSa files are.")
 @click.option("--size", type=click.Choice(list(SIZES)), default="base", show_default=True)
 @click.option("--encoder", default="", help="A folder or a hub name instead of KLUE-RoBERTa.")
 @click.option("--seeds", type=click.IntRange(1), default=1, show_default=True, help="Runs to average.")
@@ -76,13 +66,7 @@ def run(
 @click.option("--learning-rate", type=float, default=SETTINGS["learning_rate"], show_default=True)
 @click.option("--limit", type=click.IntRange(10), help="Take the first N dialogues only, to try it out.")
 def main(
-    data_dir: Path,
-    size: str,
-    encoder: str,
-    seeds: int,
-    epochs: int,
-    learning_rate: float,
-    limit: int | None,
+    data_dir: Path, size: str, encoder: str, seeds: int, epochs: int, learning_rate: float, limit: int | None
 ) -> None:
     examples = read_dataset("kocosa", data_dir).examples[:limit]
     name = encoder or SIZES[size]

@@ -65,9 +65,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--most", type=int, default=100_000, help="responses of each other corpus")
     parser.add_argument("--encoder", default="minilm-l6")
     parser.add_argument("--setting", action="append", default=[], help="NAME=VALUE for the encoder")
-    parser.add_argument(
-        "--fresh-encoder", action="store_true", help="nothing but pol and the encoder as it is"
-    )
+    parser.add_argument("--fresh-encoder", action="store_true", help="nothing but pol and the encoder as it is")
     return parser.parse_args()
 
 
@@ -94,12 +92,7 @@ def _pretrained(out: Path, others: list[Example], tuning: dict[str, Any]) -> Pat
 
 
 def _out_of_fold(
-    folder: Path,
-    system: str,
-    own: dict[str, Any],
-    pol: list[Example],
-    k: int,
-    also: Sequence[Example] = (),
+    folder: Path, system: str, own: dict[str, Any], pol: list[Example], k: int, also: Sequence[Example] = ()
 ) -> list[Prediction]:
     """Return out-of-fold predictions; finished folds are read from disk."""
     said: dict[str, Prediction] = {}

@@ -25,9 +25,7 @@ SHOWN = ("balanced_accuracy", "f1", "auc")
 def main() -> None:
     options = _options()
     for corpus in options.corpora:
-        examples = [
-            example for example in read_dataset(corpus, options.data_dir) if example.label is not None
-        ]
+        examples = [example for example in read_dataset(corpus, options.data_dir) if example.label is not None]
         tested = sample(examples, options.texts, seed=0, key=lambda example: example.id)
         threads = {example.group or example.id for example in tested}
         trained = [example for example in examples if (example.group or example.id) not in threads]
@@ -58,9 +56,7 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _predictions(
-    path: Path, detector: Detector, trained: list[Example], tested: list[Example]
-) -> list[Prediction]:
+def _predictions(path: Path, detector: Detector, trained: list[Example], tested: list[Example]) -> list[Prediction]:
     """Return the predictions on disk, or train and write them."""
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)

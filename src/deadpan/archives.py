@@ -37,9 +37,7 @@ def open_bytes(path: Path) -> Iterator[IO[bytes]]:
         raise DataError(f"{path}: cannot be decompressed ({bad}): unpack it first") from None
     except OSError as bad:
         if bad.errno is None:  # bz2 reports bad data as an OSError without a number
-            raise DataError(
-                f"{path}: damaged or not the format of its suffix ({bad}): download it again"
-            ) from None
+            raise DataError(f"{path}: damaged or not the format of its suffix ({bad}): download it again") from None
         raise
 
 

@@ -30,9 +30,7 @@ def iter_records(values: object, kind: type[_T], name: str, hint: str) -> Iterat
     assert isinstance(values, Iterable)
     for place, value in enumerate(values):
         if not isinstance(value, kind):
-            raise DataError(
-                f"{name} must be {kind.__name__} records, but number {place} is {_kind(value)}: {hint}"
-            )
+            raise DataError(f"{name} must be {kind.__name__} records, but number {place} is {_kind(value)}: {hint}")
         yield value
 
 
@@ -48,9 +46,7 @@ def check_examples(values: object) -> list[Example]:
 
 def check_predictions(values: object) -> list[Prediction]:
     """Return the values as a list if every one is a Prediction."""
-    return check_records(
-        values, Prediction, "predictions", "use Detector.predict, or Prediction(example_id, label)"
-    )
+    return check_records(values, Prediction, "predictions", "use Detector.predict, or Prediction(example_id, label)")
 
 
 def check_mapping(values: object, name: str, hint: str) -> Mapping[str, object]:
@@ -139,9 +135,7 @@ def check_settings(settings: Mapping[str, Any] | None) -> dict[str, Any]:
 def check_progress(progress: Progress | None) -> Progress:
     """Return the function that shows progress; None shows nothing."""
     if progress is not None and not callable(progress):
-        raise ConfigError(
-            f"progress must be a function, got {_kind(progress)}: pass one, or None to show nothing"
-        )
+        raise ConfigError(f"progress must be a function, got {_kind(progress)}: pass one, or None to show nothing")
     return progress or silent
 
 

@@ -43,9 +43,7 @@ def records_to_batch(records: Sequence[_R], kind: type[_R], schema: pa.Schema) -
     """Return records as a batch of columns."""
     import pyarrow as pa
 
-    arrays = [
-        _to_array(list(map(attrgetter(name), records)), hint) for name, hint in field_types(kind).items()
-    ]
+    arrays = [_to_array(list(map(attrgetter(name), records)), hint) for name, hint in field_types(kind).items()]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 

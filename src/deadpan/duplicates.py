@@ -81,11 +81,7 @@ def near_duplicates(keys: list[str], threshold: float = NEAR) -> Iterator[tuple[
 
 
 def without_duplicates(
-    target: Sequence[Example],
-    against: Sequence[Example],
-    *,
-    threshold: float = NEAR,
-    whole_sequences: bool = True,
+    target: Sequence[Example], against: Sequence[Example], *, threshold: float = NEAR, whole_sequences: bool = True
 ) -> Deduplicated:
     """Return the examples of `target` whose text is neither identical nor near-identical to one of `against`.
 
@@ -198,9 +194,7 @@ class _Index:
         rows = list(_sorted_rows(hashes, starts[self.text], lengths[self.text]))
         del hashes
         self.size = np.concatenate([size for _, size, _ in rows]) if rows else np.empty(0, np.int64)
-        self.parity = (
-            np.concatenate([parity for _, _, parity in rows]) if rows else np.empty((0, 4), np.uint64)
-        )
+        self.parity = np.concatenate([parity for _, _, parity in rows]) if rows else np.empty((0, 4), np.uint64)
         self.shingle = np.concatenate([flat for flat, _, _ in rows]) if rows else np.empty(0, np.uint64)
         del rows
         # Order by the size of the set, not of the text, which may repeat shingles. Ties are in an order

@@ -18,10 +18,7 @@ from deadpan.page import Summary, Table
 from deadpan.results import Result
 
 EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
-    "llm": (
-        ("openai", "genai_prices", "xllamacpp", "tokenizers"),
-        "language models: endpoints and the embedded one",
-    ),
+    "llm": (("openai", "genai_prices", "xllamacpp", "tokenizers"), "language models: endpoints and the embedded one"),
     "plots": (("matplotlib",), "plots"),
     "neural": (("torch", "transformers", "accelerate", "peft"), "neural and fine-tuned detectors"),
     "corpus": ((ZSTD,), "Reddit dumps, and logs of Inspect"),

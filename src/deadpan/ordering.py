@@ -53,9 +53,7 @@ def informative_order(
     ids, texts = check_names(ids, "ids"), check_names(texts, "texts")
     scores = check_list(scores, "scores")
     if not len(ids) == len(texts) == len(scores):
-        raise DataError(
-            f"an order needs a text and a score per item: got {len(ids)}, {len(texts)}, {len(scores)}"
-        )
+        raise DataError(f"an order needs a text and a score per item: got {len(ids)}, {len(texts)}, {len(scores)}")
     if len(set(ids)) < len(ids):
         raise DataError("an order needs ids that differ")
     if not isinstance(control, int | float) or not 0 < control <= 1:

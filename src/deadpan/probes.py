@@ -85,9 +85,7 @@ def feature_matrix(features: Sequence[dict[str, float]]) -> Any:
                 counted.setdefault(name, [])
     for name in counted:
         counted[name] = sorted(row.get(name, 0.0) for row in features)
-    edges = {
-        name: np.unique(np.quantile(values, np.linspace(0.1, 0.9, 9))) for name, values in counted.items()
-    }
+    edges = {name: np.unique(np.quantile(values, np.linspace(0.1, 0.9, 9))) for name, values in counted.items()}
     stepped = [
         {(f"{name} > {edges[name][step]:g}" if name in edges else name): 1.0
          for name, value in row.items() if value

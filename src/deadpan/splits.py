@@ -35,10 +35,7 @@ class Fold:
 
 
 def split(
-    examples: Sequence[Example],
-    sizes: Mapping[Split, float] = TRAIN_TEST,
-    seed: int = 0,
-    by_source: bool = False,
+    examples: Sequence[Example], sizes: Mapping[Split, float] = TRAIN_TEST, seed: int = 0, by_source: bool = False
 ) -> dict[Split, list[Example]]:
     """Split the examples into train, dev and test without separating a group or a sequence.
 
@@ -64,10 +61,7 @@ def split(
     for name, part in zip(sizes, parts, strict=True):
         if not part:
             raise DataError(_why_empty(examples, name))
-    return {
-        name: [replace(example, split=name) for example in part]
-        for name, part in zip(sizes, parts, strict=True)
-    }
+    return {name: [replace(example, split=name) for example in part] for name, part in zip(sizes, parts, strict=True)}
 
 
 def folds(examples: Sequence[Example], k: int = 5, seed: int = 0, by_source: bool = False) -> list[Fold]:
@@ -91,9 +85,7 @@ def folds(examples: Sequence[Example], k: int = 5, seed: int = 0, by_source: boo
     if not examples:
         raise DataError("cross-validation needs examples: got none")
     if k > len(examples):
-        raise ConfigError(
-            f"{k} folds need at least {k} examples, but there are {len(examples)}: use fewer folds"
-        )
+        raise ConfigError(f"{k} folds need at least {k} examples, but there are {len(examples)}: use fewer folds")
     parts = _partition(examples, [1 / k] * k, seed, by_source)
     if not all(parts):
         n_clusters = len(set(_clusters(examples)))
@@ -104,10 +96,7 @@ def folds(examples: Sequence[Example], k: int = 5, seed: int = 0, by_source: boo
     tests = [[replace(example, split="test") for example in part] for part in parts]
     trains = [[replace(example, split="train") for example in part] for part in parts]
     return [
-        Fold(
-            train=sorted((e for other in trains[:at] + trains[at + 1 :] for e in other), key=_id),
-            test=tests[at],
-        )
+        Fold(train=sorted((e for other in trains[:at] + trains[at + 1 :] for e in other), key=_id), test=tests[at])
         for at in range(k)
     ]
 

@@ -372,9 +372,7 @@ def write_manifest(
         config=dict(config or {}),
         seed=seed,
         inputs={name: digest(path) for name, path in _input_names(inputs).items()},
-        files={
-            p.relative_to(base).as_posix(): {"bytes": p.stat().st_size, "sha256": digest(p)} for p in files
-        },
+        files={p.relative_to(base).as_posix(): {"bytes": p.stat().st_size, "sha256": digest(p)} for p in files},
         counts=dict(counts or {}),
         drops=dict(sorted(tally.drops.items())),
         changes=dict(sorted(tally.changes.items())),
@@ -409,9 +407,7 @@ def prepare_output(folder: Path) -> dict[str, Mark]:
         try:
             read_manifest(folder, any_version=True)
         except DataError:
-            raise ConfigError(
-                f"{folder / 'manifest.json'}: not a manifest of deadpan: choose another --out"
-            ) from None
+            raise ConfigError(f"{folder / 'manifest.json'}: not a manifest of deadpan: choose another --out") from None
     folder.mkdir(parents=True, exist_ok=True)
     return file_marks(folder)
 
@@ -493,8 +489,7 @@ def check_complete(folder: Path, noun: str, names: Sequence[str]) -> None:
             raise DataError(f"{folder / name}: missing; is {folder} a complete {noun} folder?")
         if digest(folder / name) != files[name].get("sha256"):
             raise DataError(
-                f"{folder / name}: not as manifest.json says (edited, damaged or cut off); "
-                f"write the {noun} again"
+                f"{folder / name}: not as manifest.json says (edited, damaged or cut off); write the {noun} again"
             )
 
 

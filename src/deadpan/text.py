@@ -25,9 +25,7 @@ _EMOJI = (
     f"|{_PICTURE}[\ufe0f\U0001f3fb-\U0001f3ff]*(?:\u200d{_PICTURE}[\ufe0f\U0001f3fb-\U0001f3ff]*)*"
 )
 _WORD = r"[^\W_]+(?:['’\-_.][^\W_]+)*"
-_SOCIAL = re.compile(
-    rf"{_URL}|[@#]\w+|{_EMOTICON}|{_EMOJI}|{_WORD}|\.{{2,}}|[!?]+|[^\w\s]|_+",
-)
+_SOCIAL = re.compile(rf"{_URL}|[@#]\w+|{_EMOTICON}|{_EMOJI}|{_WORD}|\.{{2,}}|[!?]+|[^\w\s]|_+")
 
 
 def sarc_tokens(text: str) -> list[str]:

@@ -198,9 +198,7 @@ def _cut(line: bytes, size: int) -> tuple[bytes, bytes] | None:
     return (word, numbers) if word.strip() else None
 
 
-def _keep(
-    path: Path, batch: list[tuple[int, bytes, bytes]], size: int, index: dict[str, int], tally: Tally
-) -> Array:
+def _keep(path: Path, batch: list[tuple[int, bytes, bytes]], size: int, index: dict[str, int], tally: Tally) -> Array:
     """Parse a batch, add its words to the index, and return the rows that were kept."""
     rows = _numbers(b" ".join(numbers for _, _, numbers in batch), len(batch) * size)
     if rows is None:  # something is not a number: find the line

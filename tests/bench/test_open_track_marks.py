@@ -28,16 +28,11 @@ def test_the_judge_reads_the_reference_and_an_explanation_on_one_line():
 
 
 def marked(similarity, judge, people):
-    return [
-        OpenAnswer(item.id, 1, "x", 0.5, 0, similarity(n), judge(n), people(n))
-        for n, item in enumerate(SET.items)
-    ]
+    return [OpenAnswer(item.id, 1, "x", 0.5, 0, similarity(n), judge(n), people(n)) for n, item in enumerate(SET.items)]
 
 
 def test_three_markers_and_their_agreement():
-    found = score_open(
-        "m", SET, marked(lambda n: n % 2 == 0, lambda n: 2 if n % 2 == 0 else 1, lambda n: True)
-    )
+    found = score_open("m", SET, marked(lambda n: n % 2 == 0, lambda n: 2 if n % 2 == 0 else 1, lambda n: True))
     assert found.right["similarity"].value == found.right["judge"].value == 0.5
     assert found.right["people"].value == 1.0
     assert found.agreement["similarity and judge"]["kappa"].value == pytest.approx(1.0)
@@ -66,8 +61,6 @@ def test_an_explanation_near_the_answer_is_right():
     item = replace(SET.items[0], options=("He is angry about the rain", "She likes cake", "They sold the car",
                                           "The dog is asleep", "Music is too loud", "Nobody came"), answer=0)  # fmt: skip
     items = replace(SET, items=(item,))
-    near, far = mark_similarity(
-        items, {(item.id, 1): "The rain makes him furious.", (item.id, 2): "She wants cake."}
-    )
+    near, far = mark_similarity(items, {(item.id, 1): "The rain makes him furious.", (item.id, 2): "She wants cake."})
     assert near.similarity
     assert not far.similarity

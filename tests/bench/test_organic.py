@@ -28,12 +28,8 @@ def pairs(n: int = 30) -> list[Example]:
             "sequence": f"s{i}",
             "group": f"s{i}",
         }
-        rows.append(
-            Example(f"y{i}", Turn("", f"oh splendid, another road to nowhere {i}"), label=True, **shared)
-        )
-        rows.append(
-            Example(f"n{i}", Turn("", f"the last one took four years to build {i}"), label=False, **shared)
-        )
+        rows.append(Example(f"y{i}", Turn("", f"oh splendid, another road to nowhere {i}"), label=True, **shared))
+        rows.append(Example(f"n{i}", Turn("", f"the last one took four years to build {i}"), label=False, **shared))
     return rows
 
 

@@ -52,10 +52,7 @@ def test_the_last_answer_counts_and_strange_ones_are_counted(tmp_path):
     tally = Tally()
     first = judged(SET)
     changed = Judgment("i0-0", "p0", "answer", SET.items[0].options[1], 1.0, "2026-11-15T11:00:00")
-    odd = [
-        Judgment("elsewhere", "p0", "answer", "A", 1.0, ""),
-        Judgment("i0-0", "p9", "answer", "Z", 1.0, ""),
-    ]
+    odd = [Judgment("elsewhere", "p0", "answer", "A", 1.0, ""), Judgment("i0-0", "p9", "answer", "Z", 1.0, "")]
     write_human_run(tmp_path / "h", SET, [*first, changed, *odd], tally)
     assert dict(tally.drops) == {"answered_again": 1, "not_in_this_set": 1, "no_option": 1}
     row = next(r for r in read_run(tmp_path / "h").rows if (r.item, r.run) == ("i0-0", 1))

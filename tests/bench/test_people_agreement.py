@@ -16,9 +16,7 @@ SET = small_set(4)
 
 def test_items_on_which_people_do_not_agree_are_dropped_with_the_reason():
     wrong = {("i0-0", 0), ("i0-0", 1), ("i0-0", 2), ("i1-0", 0)}
-    found = {
-        each.item: each for each in item_agreement(SET, judged(SET, wrong=wrong), Tally(), min_agreement=0.8)
-    }
+    found = {each.item: each for each in item_agreement(SET, judged(SET, wrong=wrong), Tally(), min_agreement=0.8)}
     assert found["i0-0"].why == "people agree on another option"
     assert found["i1-0"].why == "people do not agree"
     assert found["i2-0"].kept
@@ -81,9 +79,7 @@ def test_the_defaults_of_a_set_are_those_of_an_item(tmp_path):
     """Three of four is below 0.8, and two people are too few."""
     items = small_set(12)
     wrong = {(item.id, 0) for item in items.items[:22]}
-    people = [
-        one for one in judged(items, 4, wrong) if one.item_id != items.items[-1].id or one.annotator < "p2"
-    ]
+    people = [one for one in judged(items, 4, wrong) if one.item_id != items.items[-1].id or one.annotator < "p2"]
     write_export(tmp_path / "export", people, [])
     found = agreed_items(tmp_path / "export", items)
     assert [item.id for item in found.kept] == [items.items[-2].id]

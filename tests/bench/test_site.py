@@ -122,13 +122,7 @@ def test_nothing_of_a_private_set_is_shown(tmp_path):
 def test_a_reader_learns_what_it_is_and_how_to_take_part(runs, tmp_path):
     write_site(find_runs([runs]), tmp_path / "site", SET)
     page = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
-    for words in (
-        "What it is",
-        "N. Budda",
-        "word for word (ko)",
-        "check --submission",
-        "Accuracy and tokens",
-    ):
+    for words in ("What it is", "N. Budda", "word for word (ko)", "check --submission", "Accuracy and tokens"):
         assert words in page, words
     assert page.count('type="checkbox"') == 4, "three families and the baselines"
     assert 'data-family="OpenAI"' in page

@@ -24,10 +24,7 @@ RULES = {
     "light": "{runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']}",
     "dark": "{runOnly: {type: 'rule', values: ['color-contrast']}}",  # the same page in other colours
 }
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium")]
 
 
 @pytest.fixture(scope="module")
@@ -63,9 +60,7 @@ def look(browser, site):
 
     def open_page(page: str, width: int = 1280, scheme: str = "light"):
         # axe is put into the page, which its own policy forbids scripts from elsewhere to do.
-        context = browser.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True
-        )
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True)
         contexts.append(context)
         context.set_default_timeout(180_000)
         shown = context.new_page()

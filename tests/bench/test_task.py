@@ -20,10 +20,7 @@ def test_the_vote_is_on_letters_not_on_right_and_wrong():
     from deadpan.bench.task import plurality
 
     def voted(letters: str):
-        scores = [
-            Score(value="C" if each == "C" else "I", answer=each, metadata={"target": "C"})
-            for each in letters
-        ]
+        scores = [Score(value="C" if each == "C" else "I", answer=each, metadata={"target": "C"}) for each in letters]
         return plurality()(scores)
 
     assert voted("CCDEF").value == 1.0  # Inspect's own `mode` calls this wrong: three of five are
@@ -52,10 +49,7 @@ def test_inspect_runs_it(tmp_path):
     said.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
     model = get_model("mockllm/model", custom_outputs=lambda *_: said)
     [log] = run(
-        sarcbench(str(tmp_path / "public-s.jsonl"), runs=3),
-        model=model,
-        log_dir=str(tmp_path / "logs"),
-        display="none",
+        sarcbench(str(tmp_path / "public-s.jsonl"), runs=3), model=model, log_dir=str(tmp_path / "logs"), display="none"
     )
     assert log.status == "success"
     right = sum(item.answer == 2 for item in items.items) / len(items.items)

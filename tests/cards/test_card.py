@@ -84,9 +84,7 @@ def test_the_folder_holds_what_it_should(release):
 
 
 def test_the_examples_come_back_with_their_split(release):
-    assert list(read_records(release / "data/train.parquet", Example)) == [
-        replace(e, split="train") for e in TRAIN
-    ]
+    assert list(read_records(release / "data/train.parquet", Example)) == [replace(e, split="train") for e in TRAIN]
     assert list(read_records(release / "data/dev.parquet", Example)) == DEV
 
 
@@ -96,10 +94,7 @@ def test_croissant_names_the_true_files_by_their_true_hash(release):
     assert described["license"] == "https://spdx.org/licenses/CC-BY-4.0.html"
     assert (described["citeAs"], described["url"]) == (FACTS.citation, FACTS.url)
     assert (described["version"], described["datePublished"]) == ("1.2.0", "2025-03-01")
-    assert {file["contentUrl"] for file in described["distribution"]} == {
-        "data/train.parquet",
-        "data/dev.parquet",
-    }
+    assert {file["contentUrl"] for file in described["distribution"]} == {"data/train.parquet", "data/dev.parquet"}
     for file in described["distribution"]:
         data = (release / file["contentUrl"]).read_bytes()
         assert file["sha256"] == hashlib.sha256(data).hexdigest()
@@ -277,13 +272,7 @@ def test_a_model_card_shows_intervals_n_and_where_it_fails():
     assert "| accuracy | 0.750 [0.657, 0.825] | 100 |" in card
     assert "| pairs | undefined (no pairs) | 0 |" in card
     assert "value [95 % interval]" in card and "Measured on KoCoSa dev." in card
-    for said in (
-        "## Where it fails",
-        "- Hyperbole without context.",
-        MODEL.intended_use,
-        MODEL.not_for,
-        MODEL.data,
-    ):
+    for said in ("## Where it fails", "- Hyperbole without context.", MODEL.intended_use, MODEL.not_for, MODEL.data):
         assert said in card
     assert front_matter(card)["license"] == "other"
     assert "Not measured." in model_card(MODEL, {}, measured_on="nothing")

@@ -53,9 +53,7 @@ def test_seal_run_and_open(deadpan, mine, tmp_path, monkeypatch):
     monkeypatch.setenv("DEADPAN_BENCH_PASSPHRASE", "correct horse")
     sealed = tmp_path / "private.sealed"
     assert deadpan("bench", "private", "seal", mine, "--out", sealed).status == 0
-    ran = deadpan(
-        "bench", "run", "--set", sealed, "--llm", "baseline/first", "--runs", 1, "--out", tmp_path / "r"
-    )
+    ran = deadpan("bench", "run", "--set", sealed, "--llm", "baseline/first", "--runs", 1, "--out", tmp_path / "r")
     assert ran.status == 0, ran
     fails(deadpan("bench", "score", tmp_path / "r", "--items"), "never shown")
     fails(deadpan("bench", "export", sealed, "--out", tmp_path / "e"), "only public sets")
@@ -66,10 +64,7 @@ def test_seal_run_and_open(deadpan, mine, tmp_path, monkeypatch):
     fails(deadpan("bench", "private", "open", sealed, "--out", tmp_path / "p.jsonl"), "wrong passphrase")
     assert not (tmp_path / "p.jsonl").exists()
     monkeypatch.delenv("DEADPAN_BENCH_PASSPHRASE")
-    fails(
-        deadpan("bench", "private", "open", sealed, "--out", tmp_path / "p.jsonl"),
-        "set DEADPAN_BENCH_PASSPHRASE",
-    )
+    fails(deadpan("bench", "private", "open", sealed, "--out", tmp_path / "p.jsonl"), "set DEADPAN_BENCH_PASSPHRASE")
 
 
 def test_bad_submissions_get_one_line(deadpan, mine, tmp_path):
@@ -155,16 +150,10 @@ def test_a_log_of_another_set_version(deadpan, mine, tmp_path):
     other = tmp_path / "public-other.jsonl"
     write_items(other, small_set(5).items)
     for path, out in ((mine, "a"), (other, "b")):
-        deadpan(
-            "bench", "run", "--set", path, "--llm", "baseline/first", "--runs", 1, "--out", tmp_path / out
-        )
+        deadpan("bench", "run", "--set", path, "--llm", "baseline/first", "--runs", 1, "--out", tmp_path / out)
     fails(deadpan("bench", "score", tmp_path / "a", tmp_path / "b"), "one set version")
-    fails(
-        deadpan("bench", "site", tmp_path / "a", tmp_path / "b", "--out", tmp_path / "s"), "one set version"
-    )
-    ran = deadpan(
-        "bench", "run", "--set", other, "--llm", "baseline/first", "--runs", 1, "--out", tmp_path / "a"
-    )
+    fails(deadpan("bench", "site", tmp_path / "a", tmp_path / "b", "--out", tmp_path / "s"), "one set version")
+    ran = deadpan("bench", "run", "--set", other, "--llm", "baseline/first", "--runs", 1, "--out", tmp_path / "a")
     fails(ran, "another set")
 
 
@@ -196,9 +185,7 @@ def test_scores_fit_80_columns_and_name_every_model(deadpan, mine, tmp_path):
 
 def test_one_model_run_twice_is_told_apart_by_folder(deadpan, mine, tmp_path):
     for out in ("a", "b"):
-        deadpan(
-            "bench", "run", "--set", mine, "--llm", "baseline/first", "--runs", 1, "--out", tmp_path / out
-        )
+        deadpan("bench", "run", "--set", mine, "--llm", "baseline/first", "--runs", 1, "--out", tmp_path / out)
     shown = deadpan("bench", "score", tmp_path / "a", tmp_path / "b").out.replace("\n", "")
     assert "a/baseline-first" in shown
     assert "b/baseline-first" in shown
@@ -221,9 +208,7 @@ def test_the_table_to_watch_fits_a_terminal(width):
 
 def test_two_runs_in_one_folder_do_not_ask_twice(deadpan, mine, tmp_path):
     with lock_folder(tmp_path / "r" / "baseline-first"):
-        ran = deadpan(
-            "bench", "run", "--set", mine, "--llm", "baseline/first", "--runs", 1, "--out", tmp_path / "r"
-        )
+        ran = deadpan("bench", "run", "--set", mine, "--llm", "baseline/first", "--runs", 1, "--out", tmp_path / "r")
     fails(ran, "another run is using this folder")
     assert not list((tmp_path / "r").rglob("*.jsonl"))
 
@@ -234,9 +219,7 @@ def replies(path, n=40):
     for i in range(n):
         said = {"context": (Turn("", f"the council votes on road number {i}"),), "sequence": f"s{i}"}
         rows += [
-            Example(
-                f"y{i}", Turn("", f"oh splendid, yet another long road to nowhere {i}"), label=True, **said
-            ),
+            Example(f"y{i}", Turn("", f"oh splendid, yet another long road to nowhere {i}"), label=True, **said),
             Example(f"n{i}", Turn("", f"the last one took years {i}"), label=False, **said),
         ]
     write_records(path, rows, Example)

@@ -33,9 +33,7 @@ def test_real_logs_fit_a_terminal_and_a_page(deadpan, tmp_path):
     assert ran.status == 0
     assert all(len(line) <= 80 for line in ran.out.splitlines())
     assert "t test over clusters" in ran.out
-    assert {"report.html", "differences.svg", "comparison.json"} <= {
-        p.name for p in (tmp_path / "out").iterdir()
-    }
+    assert {"report.html", "differences.svg", "comparison.json"} <= {p.name for p in (tmp_path / "out").iterdir()}
 
 
 @pytest.mark.parametrize(

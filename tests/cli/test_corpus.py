@@ -25,21 +25,9 @@ def deadpan(*arguments: object) -> Result:
 
 def test_single_steps_write_the_files_of_build(tmp_path: Path) -> None:
     made = deadpan(
-        "synthesize",
-        "--months",
-        1,
-        "--comments",
-        2000,
-        "--compression",
-        "gz",
-        "--out",
-        tmp_path / "dumps",
-        "--json",
+        "synthesize", "--months", 1, "--comments", 2000, "--compression", "gz", "--out", tmp_path / "dumps", "--json"
     )
-    assert [Path(name).name for name in json.loads(made.output)["files"]] == [
-        "RC_2010-01.gz",
-        "RS_2010-01.gz",
-    ]
+    assert [Path(name).name for name in json.loads(made.output)["files"]] == ["RC_2010-01.gz", "RS_2010-01.gz"]
     write_config(tmp_path / "corpus.toml", settings_of(tmp_path))
     common = [tmp_path / "dumps", "--config", tmp_path / "corpus.toml", "--memory", "500MB"]
     for step in ("ingest", "label", "threads"):
@@ -59,14 +47,9 @@ def test_screens(built: Path, tmp_path: Path) -> None:
     checked = deadpan("verify", built)
     assert "Every rule holds" in checked.output
     assert checked.return_value == 0
+    assert "studio create audit" in deadpan("study", "noise", built, "--sample", 5, "--out", tmp_path / "a").output
     assert (
-        "studio create audit"
-        in deadpan("study", "noise", built, "--sample", 5, "--out", tmp_path / "a").output
-    )
-    assert (
-        json.loads(deadpan("study", "pairs", built, "--sample", 5, "--out", tmp_path / "p", "--json").output)[
-            "items"
-        ]
+        json.loads(deadpan("study", "pairs", built, "--sample", 5, "--out", tmp_path / "p", "--json").output)["items"]
         > 0
     )
 

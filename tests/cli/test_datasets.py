@@ -73,9 +73,7 @@ def test_stats_prints_the_comparison_row(deadpan):
 
 def test_split_keeps_pairs_together(deadpan, tmp_path):
     ran = deadpan("datasets", "split", "starter-en", "--out", tmp_path / "p", "--sizes", "8:1:1", "--json")
-    parts = {
-        n: list(read_records(tmp_path / "p" / f"{n}.parquet", Example)) for n in ("train", "dev", "test")
-    }
+    parts = {n: list(read_records(tmp_path / "p" / f"{n}.parquet", Example)) for n in ("train", "dev", "test")}
     assert {n: len(part) for n, part in parts.items()} == ran.json["counts"]
     where = {}
     for name, part in parts.items():

@@ -25,9 +25,7 @@ def test_help_answers_at_once():
     times = []
     while len(times) < 5 and min(times, default=1.0) >= 0.3:
         began = processor_time()
-        done = subprocess.run(
-            [sys.executable, "-m", "deadpan", "--help"], capture_output=True, text=True, check=True
-        )
+        done = subprocess.run([sys.executable, "-m", "deadpan", "--help"], capture_output=True, text=True, check=True)
         times.append(processor_time() - began)
     assert all(name in done.stdout for name in COMMANDS)
     assert min(times) < 0.3
@@ -105,19 +103,14 @@ def test_a_mistake_is_one_line_and_exit_2(deadpan, tmp_path, monkeypatch, argume
 
 def test_a_closed_pipe_is_no_error():
     script = f"{sys.executable} -m deadpan datasets show starter-en -n 400 | head -n 1"
-    done = subprocess.run(
-        ["bash", "-c", f"set -o pipefail; {script}"], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run(["bash", "-c", f"set -o pipefail; {script}"], capture_output=True, text=True, check=False)
     assert done.returncode == 0
     assert done.stderr == ""
 
 
 def test_a_closed_standard_output_is_refused_before_any_work():
     done = subprocess.run(
-        ["bash", "-c", f"{sys.executable} -m deadpan datasets list >&-"],
-        capture_output=True,
-        text=True,
-        check=False,
+        ["bash", "-c", f"{sys.executable} -m deadpan datasets list >&-"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 2
     assert done.stderr == "deadpan: standard output is closed: send it to a file, or to /dev/null\n"

@@ -38,11 +38,7 @@ def test_predictions_of_something_else_are_refused(deadpan, tmp_path, gold):
 
 
 def test_agreement_explains_what_is_undefined_and_writes_labels(deadpan, tmp_path):
-    rows = [
-        Judgment(item, who, "q", "yes", 1.0, "2026-01-01T00:00:00Z")
-        for item in "abc"
-        for who in ("x", "y", "z")
-    ]
+    rows = [Judgment(item, who, "q", "yes", 1.0, "2026-01-01T00:00:00Z") for item in "abc" for who in ("x", "y", "z")]
     write_records(tmp_path / "j.jsonl", rows, Judgment)
     ran = deadpan("agree", tmp_path / "j.jsonl", "--out", tmp_path / "labels.jsonl")
     assert ran.status == 0
@@ -60,9 +56,7 @@ def test_a_page_is_for_scored_tables_and_never_silently_left_out(deadpan, tmp_pa
 
 
 def test_a_page_leaves_the_files_of_others_alone(deadpan, tmp_path):
-    (tmp_path / "s.csv").write_text(
-        "text,label,predicted_label,predicted_score\na,1,sarcastic,0.9\nb,0,sincere,0.1\n"
-    )
+    (tmp_path / "s.csv").write_text("text,label,predicted_label,predicted_score\na,1,sarcastic,0.9\nb,0,sincere,0.1\n")
     (tmp_path / "page").mkdir()
     (tmp_path / "page" / "notes.txt").write_text("mine")
     assert deadpan("score", tmp_path / "s.csv", "--out", tmp_path / "page").status == 0
@@ -92,22 +86,10 @@ def test_predictions_in_a_table_are_scored_alike(deadpan, tmp_path, gold):
 
 def test_a_table_goes_in_and_comes_out_scored(deadpan, tmp_path):
     """The path of a newcomer: a table of tweets, its scored copy, and how good the scores are."""
-    rows = [
-        "Great, another Monday.;1",
-        "The meeting is at noon.;0",
-        "Oh sure, I love waiting;1",
-        "It rains;0",
-    ]
+    rows = ["Great, another Monday.;1", "The meeting is at noon.;0", "Oh sure, I love waiting;1", "It rains;0"]
     (tmp_path / "mine.csv").write_text("id;tweet;irony\n" + "".join(f"{n};{r}\n" for n, r in enumerate(rows)))
     ran = deadpan(
-        "detect",
-        "predict",
-        tmp_path / "mine.csv",
-        "--column",
-        "text=tweet",
-        "--out",
-        tmp_path / "s.xlsx",
-        "--reason",
+        "detect", "predict", tmp_path / "mine.csv", "--column", "text=tweet", "--out", tmp_path / "s.xlsx", "--reason"
     )
     assert ran.status == 0 and "4 rows written" in ran.out
     told = deadpan("score", tmp_path / "s.xlsx", "--column", "text=tweet", "--json").json

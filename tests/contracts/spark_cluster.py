@@ -42,9 +42,7 @@ class Cluster:
 
     def start(self, workers: int) -> None:
         """Start a master, and workers that are registered when this returns."""
-        self._java(
-            "master", "master.Master", "--host", "127.0.0.1", "--port", str(self.port), "--webui-port", "0"
-        )
+        self._java("master", "master.Master", "--host", "127.0.0.1", "--port", str(self.port), "--webui-port", "0")
         self._wait_for("master", "I have been elected leader")
         for _ in range(workers):
             self.add_worker()
@@ -69,14 +67,7 @@ class Cluster:
             process.wait()
 
     def _java(self, name: str, main: str, *arguments: str) -> subprocess.Popen[bytes]:
-        command = [
-            "java",
-            *QUICK.split(),
-            "-Xmx256m",
-            "-cp",
-            f"{self.home}/jars/*",
-            f"org.apache.spark.deploy.{main}",
-        ]
+        command = ["java", *QUICK.split(), "-Xmx256m", "-cp", f"{self.home}/jars/*", f"org.apache.spark.deploy.{main}"]
         own = {"SPARK_HOME": str(self.home), "SPARK_SCALA_VERSION": "2.13", "SPARK_LOCAL_IP": "127.0.0.1"}
         environment = {**os.environ, **own, "PYSPARK_PYTHON": sys.executable}
         self.folder.mkdir(parents=True, exist_ok=True)

@@ -25,18 +25,8 @@ from tiny_encoder import tiny_encoder
 Make = Callable[[Path], dict[str, Any]]
 
 PLAIN = {".json", ".jsonl", ".npy", ".npz", ".txt", ".safetensors", ".toml", ".md", ".model"}
-SARCASTIC = [
-    "Oh great, another {}.",
-    "Yeah, I just love {}.",
-    "Wow, {} again, what a surprise!",
-    "Sure, {}. Totally.",
-]
-SINCERE = [
-    "The {} arrives at noon.",
-    "I bought a {} today.",
-    "Is the {} still there?",
-    "We saw a {} by the lake.",
-]
+SARCASTIC = ["Oh great, another {}.", "Yeah, I just love {}.", "Wow, {} again, what a surprise!", "Sure, {}. Totally."]
+SINCERE = ["The {} arrives at noon.", "I bought a {} today.", "Is the {} still there?", "We saw a {} by the lake."]
 THINGS = ["meeting", "delay", "bus", "report", "rain", "call", "queue", "form", "bill", "song"]
 
 
@@ -50,11 +40,7 @@ def training() -> list[Example]:
                     Example(
                         f"{thing}-{label}-{place}",
                         Turn("B", form.format(thing)),
-                        (
-                            Turn("A", f"Did you hear about the {thing}?"),
-                            Turn("B", "No."),
-                            Turn("A", "It's late."),
-                        ),
+                        (Turn("A", f"Did you hear about the {thing}?"), Turn("B", "No."), Turn("A", "It's late.")),
                         label=label,
                         group=str(number),
                     )
@@ -183,9 +169,7 @@ def test_nothing_in_nothing_out(fitted):
 
 
 def test_examples_without_a_label_are_left_out_of_training(make, fitted):
-    mute = [
-        replace(e, id=f"{e.id}-mute", label=None, response=Turn("", "Oh no, the sky.")) for e in training()
-    ]
+    mute = [replace(e, id=f"{e.id}-mute", label=None, response=Turn("", "Oh no, the sky.")) for e in training()]
     mixed = [row for pair in zip(training(), mute, strict=True) for row in pair]
     assert make(seed=3).fit(mixed).predict(training()) == fitted.predict(training())
 

@@ -51,8 +51,7 @@ def chain(length: int) -> dict[str, bytes]:
     """Return dumps of one long chain of replies, whose end is older than its beginning, in another month."""
     line = '{{"id":"x{}","body":"{}","author":"ann","created_utc":{},"parent_id":"{}","link_id":"t3_px"}}\n'
     replies = [
-        line.format(n, "oh yes sure", 1264982400 + n, "t3_px" if n == 0 else f"t1_x{n - 1}")
-        for n in range(length)
+        line.format(n, "oh yes sure", 1264982400 + n, "t3_px" if n == 0 else f"t1_x{n - 1}") for n in range(length)
     ]
     end = line.format("end", "so good /s", 1262304000, f"t1_x{length - 1}")
     below = line.format("z", "no", 1262304001, "t1_xend")
@@ -97,9 +96,7 @@ def test_an_unknown_engine_lists_the_choices() -> None:
 
 @pytest.mark.parametrize("master", ["local[x]", "foo://x", "spark://host", ""])
 def test_what_is_no_address_of_a_cluster_is_said_at_once(master: str) -> None:
-    with pytest.raises(
-        ConfigError, match=r"is not the address of a cluster: write local\[2\], spark://HOST:PORT"
-    ):
+    with pytest.raises(ConfigError, match=r"is not the address of a cluster: write local\[2\], spark://HOST:PORT"):
         engine._check_master(master)
 
 
@@ -108,9 +105,7 @@ def test_no_master_is_one_line(tmp_path: Path) -> None:
     if not shutil.which("java"):
         pytest.skip("Spark needs Java 17")
     dumps = adversary(1, comments=30)
-    with pytest.raises(
-        DataError, match=r"no Spark master answers at spark://127\.0\.0\.1:9 .*--spark-master"
-    ) as said:
+    with pytest.raises(DataError, match=r"no Spark master answers at spark://127\.0\.0\.1:9 .*--spark-master") as said:
         run(tmp_path, dumps.write(tmp_path / "dumps"), engine="spark", spark_master="spark://127.0.0.1:9")
     assert "\n" not in str(said.value)
 
@@ -129,9 +124,7 @@ def test_errors_of_spark_are_one_line(tmp_path: Path) -> None:
     worker = f"{stack}Traceback (most recent call last):\n  File x\ndeadpan.errors.DataError: RC_1: truncated\n\n\tat y"
     assert str(readable_spark_error(worker, tmp_path)) == "RC_1: truncated"
     missing = f"{stack}Traceback (most recent call last):\n  File x\nModuleNotFoundError: No module named 'y'\n\n\tat z"
-    assert "Spark failed: ModuleNotFoundError: No module named 'y';" in str(
-        readable_spark_error(missing, tmp_path)
-    )
+    assert "Spark failed: ModuleNotFoundError: No module named 'y';" in str(readable_spark_error(missing, tmp_path))
 
 
 def test_partitions_and_the_memory_of_the_driver_follow_from_the_data() -> None:

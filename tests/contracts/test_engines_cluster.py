@@ -34,9 +34,7 @@ def two_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Clu
         yield made
 
 
-def test_killed_workers_change_no_byte(
-    tmp_path: Path, two_workers: Cluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_killed_workers_change_no_byte(tmp_path: Path, two_workers: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     made = synthesize_dumps(tmp_path / "dumps", months=1, comments=500, form="gz")
     paths = [str(path) for path in made.files]
     killers: list[Thread] = []

@@ -38,9 +38,7 @@ __all__ = ["own_cache", "server"]
 
 
 def comparison(out: Path) -> None:
-    compare_systems(
-        word_corpus(count=120), ["bow", "majority"], k=3, source="words.csv", metric="accuracy"
-    ).write(out)
+    compare_systems(word_corpus(count=120), ["bow", "majority"], k=3, source="words.csv", metric="accuracy").write(out)
 
 
 def evaluation(out: Path) -> None:

@@ -14,17 +14,7 @@ from deadpan.records import Example, Turn
 from deadpan.storage import write_records
 
 WORDS = ("great", "sure", "wow", "thanks", "brilliant")
-SEEN = (
-    "p",
-    "p_holm",
-    "difference",
-    "verdict",
-    "significant",
-    "n_clusters",
-    "n_differing",
-    "detectable",
-    "needed",
-)
+SEEN = ("p", "p_holm", "difference", "verdict", "significant", "n_clusters", "n_differing", "detectable", "needed")
 
 
 def corpus(path, group_size):
@@ -61,11 +51,7 @@ def test_every_command_gives_the_same_answer(deadpan, tmp_path, group_size):
         assert {key: scored[key] for key in SEEN} == {key: trained[key] for key in SEEN}
 
     table = ["item,system,correct,cluster"]
-    table += [
-        f"{e.id},{name},{int(ok)},{e.group}"
-        for name in names
-        for e, ok in zip(rows, right[name], strict=True)
-    ]
+    table += [f"{e.id},{name},{int(ok)},{e.group}" for name in names for e, ok in zip(rows, right[name], strict=True)]
     (tmp_path / "table.csv").write_text("\n".join(table) + "\n")
     (logged,) = deadpan("compare", tmp_path / "table.csv", "--json").json["comparisons"]
 

@@ -186,9 +186,7 @@ def test_no_file_asks_for_a_protocols_name():
                 tests = [node.left, *node.comparators]
             elif isinstance(node, ast.Match):
                 tests = [node.subject]
-            words = {
-                part.value for test in tests for part in ast.walk(test) if isinstance(part, ast.Constant)
-            }
+            words = {part.value for test in tests for part in ast.walk(test) if isinstance(part, ast.Constant)}
             if words & names and any(re.search(r"\bprotocol\b", ast.unparse(test)) for test in tests):
                 branches.append(f"{path.relative_to(SOURCE)}:{node.lineno}")
     assert branches == []

@@ -17,17 +17,7 @@ from deadpan.datasets.reader import Release
 from deadpan.errors import DataError
 from deadpan.records import Example, LabelKind, Split
 
-HEAVY = (
-    "torch",
-    "transformers",
-    "pyspark",
-    "django",
-    "inspect_ai",
-    "sklearn",
-    "matplotlib",
-    "pyarrow",
-    "duckdb",
-)
+HEAVY = ("torch", "transformers", "pyspark", "django", "inspect_ai", "sklearn", "matplotlib", "pyarrow", "duckdb")
 
 _EN = (
     ",tweet,sarcastic,rephrase,sarcasm,irony,satire,understatement,overstatement,rhetorical_question\n"
@@ -78,9 +68,7 @@ SAMPLES: dict[str, dict[str, str]] = {
     },
     "kocasm": {"train.csv": ",tokens,label\n0,참 잘 했다,1\n1,밥 먹었다,0\n"},
     "kocosa": {"KoCoSa_dev.json": json.dumps(_DIALOGUES), "KoCoSa_test.json": json.dumps(_DIALOGUES)},
-    "arsarcasm_v2": {
-        "training_data.csv": "tweet,sarcasm,sentiment,dialect\nلا,TRUE,NEG,msa\nنعم,FALSE,NEU,msa\n"
-    },
+    "arsarcasm_v2": {"training_data.csv": "tweet,sarcasm,sentiment,dialect\nلا,TRUE,NEG,msa\nنعم,FALSE,NEU,msa\n"},
     "figlang2020-twitter": {"sarcasm_detection_shared_task_twitter_training.jsonl": _REPLIES},
     "figlang2020-reddit": {"sarcasm_detection_shared_task_reddit_training.jsonl": _REPLIES},
     "mustard": {"sarcasm_data.json": json.dumps(_CLIPS)},
@@ -145,9 +133,7 @@ HEADED = ("isarcasm", "semeval", "ptacek", "kocasm", "arsarcasm", "oraby", "tabl
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_files_without_a_row_or_with_lone_carriage_returns_are_refused_in_one_line(
-    name: str, tmp_path: Path
-) -> None:
+def test_files_without_a_row_or_with_lone_carriage_returns_are_refused_in_one_line(name: str, tmp_path: Path) -> None:
     damages: list[Callable[[str], str]] = [lambda _: "", lambda text: (3 * text).replace("\n", "\r")]
     if name.startswith(HEADED):
         damages.append(_first_line)
@@ -182,9 +168,7 @@ def test_damage_is_counted_or_refused_but_never_a_crash(name: str, tmp_path: Pat
         for _ in range(60):
             at = draw.randrange(len(whole))
             spoilt = draw.choice([b"", b'"', b"\0", b"\n", b",", b"\xff", b"[]", b"null", b"{", b"\t"])
-            (tmp_path / file).write_bytes(
-                whole[:at] + spoilt + (whole[at + 1 :] if draw.random() < 0.7 else b"")
-            )
+            (tmp_path / file).write_bytes(whole[:at] + spoilt + (whole[at + 1 :] if draw.random() < 0.7 else b""))
             try:
                 examples = list(open_dataset(name, tmp_path))
             except DataError as refused:

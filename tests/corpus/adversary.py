@@ -104,9 +104,7 @@ def _tell_the_truth(random: Random, row: dict[str, Any], posts: list[str], threa
         thread = threads.get(above, random.choice(posts))
     else:
         thread = random.choice(posts)
-        row["parent_id"] = random.choice(
-            [f"t3_{thread}", f"t1_{row.get('id')}", "t1_missing", f"t3_{thread}"]
-        )
+        row["parent_id"] = random.choice([f"t3_{thread}", f"t1_{row.get('id')}", "t1_missing", f"t3_{thread}"])
     row["link_id"] = f"t3_{thread}"
     if isinstance(row.get("id"), str):
         threads[row["id"]] = thread
@@ -122,18 +120,7 @@ def _comment(random: Random, id: str, ids: list[str], posts: list[str], at: int)
         parent = f"t1_{random.choice(ids[near : at + 1])}"
     else:
         parent = random.choice(
-            [
-                "t1_missing",
-                f"t1_{random.choice(ids)}",
-                f"t1_{id}",
-                None,
-                "",
-                "t1_",
-                "t3_",
-                post,
-                random.choice(ids),
-                7,
-            ]
+            ["t1_missing", f"t1_{random.choice(ids)}", f"t1_{id}", None, "", "t1_", "t3_", post, random.choice(ids), 7]
         )
     row: dict[str, Any] = {
         "id": id,
@@ -189,9 +176,7 @@ def _body(random: Random) -> str:
     if random.random() < 0.15:
         return random.choice(BODIES)
     words = [random.choice(WORDS) for _ in range(random.randrange(1, 12))]
-    text = "".join(
-        word + random.choice([" ", " ", " ", " ", random.choice(SPACES), "  "]) for word in words
-    ).strip(" ")
+    text = "".join(word + random.choice([" ", " ", " ", " ", random.choice(SPACES), "  "]) for word in words).strip(" ")
     chance = random.random()
     if chance < 0.22:
         return text.rstrip() + random.choice(MARKS)

@@ -17,14 +17,7 @@ from deadpan.corpus.lines import open_lines
 
 
 def comment(id: str, **fields: object) -> bytes:
-    row = {
-        "id": id,
-        "body": "fine",
-        "author": "ann",
-        "created_utc": 1262304000,
-        "parent_id": "t3_p",
-        "link_id": "t3_p",
-    }
+    row = {"id": id, "body": "fine", "author": "ann", "created_utc": 1262304000, "parent_id": "t3_p", "link_id": "t3_p"}
     return json.dumps(row | fields).encode() + b"\n"
 
 

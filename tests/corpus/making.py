@@ -30,11 +30,7 @@ def settings_of(folder: Path, **scope: object) -> CorpusSettings:
 
 
 def run(
-    folder: Path,
-    paths: list[str],
-    out: str = "out",
-    scope: dict[str, object] | None = None,
-    **options: object,
+    folder: Path, paths: list[str], out: str = "out", scope: dict[str, object] | None = None, **options: object
 ) -> Manifest:
     """Build to the end."""
     settings = settings_of(folder, **(scope or {}))

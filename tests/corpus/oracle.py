@@ -529,11 +529,7 @@ def statistics(selection: Selection, found: Contents) -> dict[str, Any]:
         "months": _months(selection),
         "drops": {reason: _of(selection, reason) for reason in reasons},
         "subreddits": {
-            name: {
-                "comments": count,
-                "sarcastic": sarcastic[name],
-                "share_sarcastic": _share(sarcastic[name], count),
-            }
+            name: {"comments": count, "sarcastic": sarcastic[name], "share_sarcastic": _share(sarcastic[name], count)}
             for name, count in sorted(subreddits.items(), key=lambda one: (-one[1], one[0]))
         },
     }

@@ -8,15 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from deadpan.corpus.benchmark import (
-    BenchmarkReply,
-    PairChoice,
-    Thread,
-    choose,
-    is_test,
-    looks_like_sentence,
-    unfit,
-)
+from deadpan.corpus.benchmark import BenchmarkReply, PairChoice, Thread, choose, is_test, looks_like_sentence, unfit
 from deadpan.corpus.settings import BenchmarkRules
 
 RULES = BenchmarkRules()
@@ -29,11 +21,7 @@ def far(left: Sequence[str], right: Sequence[str]) -> np.ndarray:
 
 def thread(post: str, *replies: tuple[str, bool, str]) -> Thread:
     return Thread(
-        post,
-        f"{post}-last",
-        f"{post} {post}-last",
-        "politics",
-        tuple(BenchmarkReply(*one) for one in replies),
+        post, f"{post}-last", f"{post} {post}-last", "politics", tuple(BenchmarkReply(*one) for one in replies)
     )
 
 
@@ -59,14 +47,7 @@ def test_replies_of_two_to_fifty_tokens_with_a_letter(text: str, why: str) -> No
 
 @pytest.mark.parametrize(
     ("text", "whole"),
-    [
-        ("It is.", True),
-        ('"Yes!")', True),
-        ("9 of them?", True),
-        ("it is.", False),
-        ("It is", False),
-        ("...", False),
-    ],
+    [("It is.", True), ('"Yes!")', True), ("9 of them?", True), ("it is.", False), ("It is", False), ("...", False)],
 )
 def test_strict_sentences(text: str, whole: bool) -> None:
     assert looks_like_sentence(text) is whole

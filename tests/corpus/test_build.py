@@ -54,9 +54,7 @@ def test_a_step_without_its_key_is_repeated(tmp_path: Path) -> None:
 
 def test_only_an_interrupt_is_taken_for_ctrl_c(tmp_path: Path) -> None:
     assert isinstance(readable_error(RuntimeError("Query interrupted"), tmp_path), KeyboardInterrupt)
-    assert isinstance(
-        readable_error(duckdb.InterruptException("INTERRUPT Error"), tmp_path), KeyboardInterrupt
-    )
+    assert isinstance(readable_error(duckdb.InterruptException("INTERRUPT Error"), tmp_path), KeyboardInterrupt)
     importing = duckdb.InvalidInputException(
         "Invalid Input Error: Required module 'pandas' failed to import, due to the following Python exception:\n"
         "KeyboardInterrupt: "
@@ -91,9 +89,7 @@ def test_months_in_scope_and_forgotten_authors(tmp_path: Path) -> None:
 
 
 def test_a_new_request_to_be_forgotten_reads_only_the_dumps_it_is_in(tmp_path: Path) -> None:
-    line = (
-        '{{"id":"{}","body":"well /s","author":"{}","created_utc":{},"parent_id":"t3_p","link_id":"t3_p"}}\n'
-    )
+    line = '{{"id":"{}","body":"well /s","author":"{}","created_utc":{},"parent_id":"t3_p","link_id":"t3_p"}}\n'
     withdrawn = line.format("c", "bob", 1262304000).replace("}\n", ',"_meta":{"was_deleted_later":true}}\n')
     dumps = Dumps({
         "RC_2010-01": (line.format("a", "ann", 1262304000) + withdrawn).encode(),
@@ -159,10 +155,7 @@ def test_a_second_run_does_nothing_and_other_settings_leave_nothing_behind(tmp_p
 
 def test_a_chain_of_ten_thousand_replies(tmp_path: Path) -> None:
     line = '{{"id":"c{}","body":"{}","author":"ann","created_utc":{},"parent_id":"{}","link_id":"t3_p"}}\n'
-    chain = [
-        line.format(n, "oh yes sure", 1262304000 + n, "t3_p" if n == 0 else f"t1_c{n - 1}")
-        for n in range(10_000)
-    ]
+    chain = [line.format(n, "oh yes sure", 1262304000 + n, "t3_p" if n == 0 else f"t1_c{n - 1}") for n in range(10_000)]
     chain.append(line.format("end", "so good /s", 1262400000, "t1_c9999"))
     chain.append(line.format("mid", "is it /s", 1262400000, "t1_c4000"))
     chain.append(line.format("sib", "that is it", 1262400000, "t1_c4000"))

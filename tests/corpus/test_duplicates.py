@@ -68,9 +68,7 @@ def test_the_best_copy_wins_across_dumps(tmp_path: Path) -> None:
     recount(tmp_path / "out", paths, manifest)
 
 
-def test_a_resumed_build_does_not_compare_copies_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_resumed_build_does_not_compare_copies_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     dumps = adversary(42, comments=100)
     paths = dumps.write(tmp_path / "dumps")
     run(tmp_path, paths)

@@ -96,9 +96,7 @@ def test_an_author_is_aware_from_the_month_of_their_first_marked_comment(bench: 
     assert ids(found) == []
 
 
-def test_a_dump_of_the_same_or_an_earlier_month_counts_and_a_later_one_is_no_reason_to_repeat(
-    bench: Bench,
-) -> None:
+def test_a_dump_of_the_same_or_an_earlier_month_counts_and_a_later_one_is_no_reason_to_repeat(bench: Bench) -> None:
     march = bench.unit("march", ("a", "ann", 201003, ""), ("b", "bob", 201003, ""))
     [alone] = bench.candidates(march)
     assert ids(alone) == []
@@ -125,7 +123,5 @@ def test_months_outside_of_a_dump_do_not_repeat_its_step_and_those_inside_do(ben
 
 
 def test_progress_counts_candidates_twice_and_leaves_one_for_what_follows(bench: Bench) -> None:
-    bench.candidates(
-        bench.unit("a", ("x", "ann", 201003, "marked")), bench.unit("b", ("y", "bob", 201004, ""))
-    )
+    bench.candidates(bench.unit("a", ("x", "ann", 201003, "marked")), bench.unit("b", ("y", "bob", 201004, "")))
     assert bench.seen == [("authors", 1, 7), ("authors", 2, 7), ("candidates", 4, 7), ("candidates", 6, 7)]

@@ -52,8 +52,7 @@ def blocks_of_16(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 
 
 @pytest.mark.parametrize(
-    ("lengths", "sizes"),
-    [([15] * 5, [32, 32, 16]), ([90, 5, 15], [91, 22]), ([15, 40, 3], [16, 45])],
+    ("lengths", "sizes"), [([15] * 5, [32, 32, 16]), ([90, 5, 15], [91, 22]), ([15, 40, 3], [16, 45])]
 )
 def test_a_part_ends_with_a_line_when_it_is_large_enough(
     tmp_path: Path, blocks_of_16: pytest.MonkeyPatch, lengths: list[int], sizes: list[int]
@@ -79,9 +78,7 @@ def test_a_last_line_counts_with_or_without_its_end(tmp_path: Path, content: byt
         (b"x" * 100, b"x" * 32),  # it should have ended there, so this is no dump
     ],
 )
-def test_the_first_line(
-    tmp_path: Path, blocks_of_16: pytest.MonkeyPatch, content: bytes, first: bytes
-) -> None:
+def test_the_first_line(tmp_path: Path, blocks_of_16: pytest.MonkeyPatch, content: bytes, first: bytes) -> None:
     blocks_of_16.setattr("deadpan.corpus.lines.FIRST_LINE", 32)
     path = tmp_path / "RC_2010-01"
     path.write_bytes(content)

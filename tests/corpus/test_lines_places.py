@@ -29,11 +29,7 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     running = server.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     running.start()
     host, port = running.get_host_and_port()
-    for name, value in (
-        ("ENDPOINT_URL", f"http://{host}:{port}"),
-        ("ACCESS_KEY_ID", "x"),
-        ("SECRET_ACCESS_KEY", "x"),
-    ):
+    for name, value in (("ENDPOINT_URL", f"http://{host}:{port}"), ("ACCESS_KEY_ID", "x"), ("SECRET_ACCESS_KEY", "x")):
         monkeypatch.setenv(f"AWS_{name}", value)
     import s3fs
 
@@ -133,9 +129,7 @@ def test_hdfs_urls_keep_their_host(tmp_path: Path, hdfs: Any) -> None:
     copied = system.cat_file("/corpus/raw/sarc.csv")
     assert copied == (tmp_path / "work" / "raw" / "sarc.csv").read_bytes()
     assert hdfs.hosts == {"namenode:8020"}
-    again = Build(
-        "hdfs://namenode:8020/corpus", settings_of(tmp_path), replace(options, work=tmp_path / "new")
-    )
+    again = Build("hdfs://namenode:8020/corpus", settings_of(tmp_path), replace(options, work=tmp_path / "new"))
     again.run(["hdfs://namenode:8020/reddit"])
     assert again.forgotten.tombstones == build.forgotten.tombstones  # though the working folder is new
 

@@ -20,9 +20,7 @@ from deadpan.errors import ConfigError, DataError, MissingExtra
 def test_a_line_longer_than_any_comment_is_counted(tmp_path: Path) -> None:
     path = tmp_path / "RC_2010-01"
     long = comment("b", body="x" * 20_000_000)
-    path.write_bytes(
-        comment("a", body="y" * 2_000_000) + b"\n" + long + comment("c", body="sure /s") + b"bad\n"
-    )
+    path.write_bytes(comment("a", body="y" * 2_000_000) + b"\n" + long + comment("c", body="sure /s") + b"bad\n")
     work = build(tmp_path)
     manifest = work.run([str(path)])
     assert manifest is not None
@@ -169,11 +167,7 @@ def test_unreadable_lines_are_counted_where_they_are(tmp_path: Path, packed: boo
         ("RC_2010-01", b"hello\nworld\n", "none of its 2 lines is a comment"),
         ("RC_2010-01", b"", "it is empty"),
         ("RC_2010-01.zst", b"not zstd at all", "truncated or damaged"),
-        (
-            "RC_2010-01",
-            comment("a") + comment("b", created_utc=1264982400),
-            "its name says one month.*--mixed-months",
-        ),
+        ("RC_2010-01", comment("a") + comment("b", created_utc=1264982400), "its name says one month.*--mixed-months"),
         ("other.txt", b"hello\n", "not a dump"),
         ("RS_2010-01", b'{"id":"p"}\n', "only submissions"),
     ],
@@ -207,8 +201,7 @@ def test_real_early_months(tmp_path: Path, real_corpora: Path) -> None:
     folder = real_corpora / "pushshift"
     work = build(tmp_path)
     work.run(
-        [str(folder / "RC_2005-12.zst"), str(folder / "RC_2006-01.zst"), str(folder / "RS_2019-10.zst")],
-        until="ingest",
+        [str(folder / "RC_2005-12.zst"), str(folder / "RC_2006-01.zst"), str(folder / "RS_2019-10.zst")], until="ingest"
     )
     units = [json.loads(p.read_text()) for p in (tmp_path / "out" / ".work").glob("comments-*/unit.json")]
     assert sorted(list(unit["months"].items()) for unit in units) == [[("200512", 1075)], [("200601", 3666)]]

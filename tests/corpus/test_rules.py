@@ -17,9 +17,7 @@ from deadpan.corpus.settings import TextRules
 from deadpan.errors import ConfigError
 
 pieces = st.one_of(
-    st.sampled_from(
-        [*SPACES, *NOT_SPACES, *MARKS, *NOT_MARKS, *BODIES, "/s", "/", "s", "&lt;", "&amp;", "<", "a"]
-    ),
+    st.sampled_from([*SPACES, *NOT_SPACES, *MARKS, *NOT_MARKS, *BODIES, "/s", "/", "s", "&lt;", "&amp;", "<", "a"]),
     st.text(st.characters(exclude_categories=["Cs"]), max_size=4),
 )
 bodies = st.lists(st.lists(pieces, max_size=6).map("".join), min_size=1, max_size=60)
@@ -85,11 +83,7 @@ def test_reasons_come_in_their_order(tmp_path: Path) -> None:
 def test_other_markers_and_rules_can_be_chosen(tmp_path: Path) -> None:
     rules = TextRules(markers=("#sarcasm", "/sarc"), not_after="", url_signs=(), ascii_only=False)
     found = rows(tmp_path, ["what fun#sarcasm", "é http://x /sarc", "plain /s"], rules)
-    assert [row[:3] for row in found] == [
-        (True, "", "what fun"),
-        (True, "", "é http://x"),
-        (False, "", "plain /s"),
-    ]
+    assert [row[:3] for row in found] == [(True, "", "what fun"), (True, "", "é http://x"), (False, "", "plain /s")]
 
 
 def test_a_wrong_rule_is_an_error() -> None:

@@ -44,11 +44,7 @@ def test_a_stray_link_id_costs_its_own_threads_only(tmp_path: Path) -> None:
     assert manifest.drops["under_sarcasm"] == 2
     assert info(tmp_path / "grown")["joined"] is True
     run(tmp_path, paths, out="grown")
-    assert info(tmp_path / "grown") == {
-        "joined": True,
-        "rounds": 1,
-        "reused": info(tmp_path / "grown")["reused"],
-    }
+    assert info(tmp_path / "grown") == {"joined": True, "rounds": 1, "reused": info(tmp_path / "grown")["reused"]}
     assert len(info(tmp_path / "grown")["reused"]) == 1
     whole = run(tmp_path, paths, out="whole")
     assert whole.drops["under_sarcasm"] == 3

@@ -24,8 +24,7 @@ from deadpan.corpus.trees import (
 
 nodes = st.integers(1, 30).flatmap(
     lambda n: st.tuples(
-        st.lists(st.integers(-2, n - 1), min_size=n, max_size=n),
-        st.lists(st.booleans(), min_size=n, max_size=n),
+        st.lists(st.integers(-2, n - 1), min_size=n, max_size=n), st.lists(st.booleans(), min_size=n, max_size=n)
     )
 )
 

@@ -44,9 +44,7 @@ def put_together(folder: Path, sizes: list[int], month: str = "") -> bytes:
 
 
 @pytest.mark.parametrize("month", ["", "2010-02"])
-def test_a_table_does_not_depend_on_its_parts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, month: str
-) -> None:
+def test_a_table_does_not_depend_on_its_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, month: str) -> None:
     monkeypatch.setattr(write, "ROW_GROUP", 1_000)
     monkeypatch.setattr(write, "READ_ROWS", 300)
     whole = put_together(tmp_path / "whole", [COUNT], month)
@@ -58,8 +56,6 @@ def test_texts_follow_each_other(tmp_path: Path) -> None:
     for number, text in enumerate((",a", ",b", "")):
         (tmp_path / str(number)).write_text(text)
     parts = [str(tmp_path / str(number)) for number in range(3)]
-    job = AssemblyJob(
-        tuple(parts), str(tmp_path / "made"), str(tmp_path / "facts"), first="{", last="}", skip=1
-    )
+    job = AssemblyJob(tuple(parts), str(tmp_path / "made"), str(tmp_path / "facts"), first="{", last="}", skip=1)
     assemble_file(job)
     assert (tmp_path / "made").read_text() == "{a,b}"

@@ -16,11 +16,7 @@ from deadpan.errors import DeadpanError
 from deadpan.records import Example, Turn
 from deadpan.storage import write_records
 
-WORDS = [
-    f"{a}{b}"
-    for a in ("rain", "sun", "train", "office", "coffee", "phone")
-    for b in ("y", "s", "er", "ing", "")
-]
+WORDS = [f"{a}{b}" for a in ("rain", "sun", "train", "office", "coffee", "phone") for b in ("y", "s", "er", "ing", "")]
 TONES = {True: ["brilliant", "wonderful", "genius", "charming"], False: ["late", "broken", "cold", "early"]}
 
 

@@ -29,13 +29,7 @@ TEXTS = [
 
 def rows() -> list[Example]:
     return [
-        Example(
-            str(i),
-            Turn(f"author{i}", text),
-            label=i % 2 == 0,
-            split="train" if i < 4 else "test",
-            group=f"g{i}",
-        )
+        Example(str(i), Turn(f"author{i}", text), label=i % 2 == 0, split="train" if i < 4 else "test", group=f"g{i}")
         for i, text in enumerate(TEXTS)
     ]
 
@@ -59,16 +53,11 @@ def test_a_test_text_that_is_in_train_is_removed_from_test():
 
 def test_a_text_with_both_labels_goes_altogether():
     other = replace(rows()[0], id="other", label=False)
-    assert reasons(clean_examples([*rows(), other])) == {
-        "0": ("conflict", "other"),
-        "other": ("conflict", "0"),
-    }
+    assert reasons(clean_examples([*rows(), other])) == {"0": ("conflict", "other"), "other": ("conflict", "0")}
 
 
 def test_authors_and_threads_only_on_request():
-    again = replace(
-        rows()[0], id="again", split="test", response=Turn("author0", "an entirely different remark here")
-    )
+    again = replace(rows()[0], id="again", split="test", response=Turn("author0", "an entirely different remark here"))
     examples = [*rows(), again]
     assert clean_examples(examples).removed == ()
     assert reasons(clean_examples(examples, also=["author"])) == {"again": ("author", "0")}
@@ -101,9 +90,7 @@ def test_files_hashes_and_reasons(tmp_path):
             "leak": "identical",
             "blank": "unlabelled",
         }
-    kept = [
-        e for name in ("train", "test") for e in read_records(tmp_path / "out" / f"{name}.parquet", Example)
-    ]
+    kept = [e for name in ("train", "test") for e in read_records(tmp_path / "out" / f"{name}.parquet", Example)]
     assert content_digest(kept) == cleaning.digest == read_manifest(tmp_path / "out").config["digest"]
     assert TEXTS[0] not in (tmp_path / "out" / "ids.csv").read_text()
 
@@ -111,10 +98,7 @@ def test_files_hashes_and_reasons(tmp_path):
 def test_a_corpus_without_splits_gets_some(tmp_path):
     many = [
         Example(
-            str(i),
-            Turn("", f"remark number {i} about thing {i * i} and {i % 7}"),
-            label=i % 2 == 0,
-            group=f"g{i // 2}",
+            str(i), Turn("", f"remark number {i} about thing {i * i} and {i % 7}"), label=i % 2 == 0, group=f"g{i // 2}"
         )
         for i in range(60)
     ]

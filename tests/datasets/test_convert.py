@@ -13,9 +13,7 @@ from deadpan.errors import ConfigError
 from deadpan.records import Example, Turn
 from deadpan.storage import read_manifest, write_records
 
-TABLE = (
-    "text,label,split\nOh great,yes,train\nRain,no,train\nLovely,yes,validation\nHm,maybe,test\nOk,no,test\n"
-)
+TABLE = "text,label,split\nOh great,yes,train\nRain,no,train\nLovely,yes,validation\nHm,maybe,test\nOk,no,test\n"
 
 
 @pytest.fixture
@@ -87,8 +85,6 @@ def test_a_table_reads_back_as_the_same_examples(suffix: str, tmp_path: Path) ->
 
 
 def test_a_table_of_others_with_the_same_columns_keeps_its_own(tmp_path: Path) -> None:
-    (tmp_path / "mine.csv").write_text(
-        "text,label,source,categories,label_kind,meta\nHm,1,twitter,x,mine,no json\n"
-    )
+    (tmp_path / "mine.csv").write_text("text,label,source,categories,label_kind,meta\nHm,1,twitter,x,mine,no json\n")
     (only,) = read_dataset(tmp_path / "mine.csv").examples
     assert (only.source, only.meta["source"], only.label_kind) == ("table", "twitter", "")

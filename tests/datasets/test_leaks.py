@@ -26,8 +26,7 @@ def strangers(n: int, seed: int = 0, **fields: Any) -> list[Example]:
     """Sentences that have nothing in common, half of them sarcastic."""
     draw = random.Random(seed)
     texts = [
-        " ".join("".join(draw.choices("bcdfghklmnprst", k=6)) for _ in range(draw.randint(6, 12)))
-        for _ in range(n)
+        " ".join("".join(draw.choices("bcdfghklmnprst", k=6)) for _ in range(draw.randint(6, 12))) for _ in range(n)
     ]
     return [example(f"{seed}-{at}", text, at % 2 == 0, **fields) for at, text in enumerate(texts)]
 
@@ -66,10 +65,7 @@ def test_planted_near_duplicates_are_found_and_strangers_are_not(seed: int) -> N
 
 def test_short_texts_are_counted_apart() -> None:
     train = [example("1", "Yeah, right!", True, split="train"), example("2", LONG, split="train")]
-    test = [
-        example("3", "yeah right", True, split="test"),
-        example("4", "quite another thing here", split="test"),
-    ]
+    test = [example("3", "yeah right", True, split="test"), example("4", "quite another thing here", split="test")]
     (overlap,) = find_leaks({"c": train + test}).corpora[0].overlaps
     assert (overlap.right.identical, overlap.right.short, overlap.right.leaked) == (1, 1, 0)
 
@@ -147,9 +143,7 @@ def test_context_shared_across_corpora_but_not_ids() -> None:
     ],
 )
 def test_token_that_tells_the_label(mark: str, kind: str, token: str) -> None:
-    rows = [
-        replace(e, response=Turn("", f"{e.response.text} {mark}")) if e.label else e for e in strangers(100)
-    ]
+    rows = [replace(e, response=Turn("", f"{e.response.text} {mark}")) if e.label else e for e in strangers(100)]
     report = find_leaks({"c": rows})
     found = report.corpora[0].label_tokens.tokens[0]
     assert (found.kind, found.token, found.sarcastic, found.n, found.share) == (kind, token, True, 50, 1.0)
@@ -158,9 +152,7 @@ def test_token_that_tells_the_label(mark: str, kind: str, token: str) -> None:
 
 
 def test_speaker_that_tells_the_label() -> None:
-    rows = [
-        replace(e, response=Turn("Chandler" if e.label else "Ross", e.response.text)) for e in strangers(100)
-    ]
+    rows = [replace(e, response=Turn("Chandler" if e.label else "Ross", e.response.text)) for e in strangers(100)]
     found = find_leaks({"c": rows}).corpora[0].label_tokens.tokens
     assert {(t.kind, t.token, t.sarcastic) for t in found} == {
         ("speaker", "Chandler", True),
@@ -230,8 +222,6 @@ def test_degenerate_corpora(rows: list[Example]) -> None:
 
 
 def test_order_of_rows_does_not_change_the_counts() -> None:
-    rows = (
-        strangers(60, 1, split="train") + moved(strangers(60, 1)[:9], "test") + strangers(9, 2, split="test")
-    )
+    rows = strangers(60, 1, split="train") + moved(strangers(60, 1)[:9], "test") + strangers(9, 2, split="test")
     shuffled = random.Random(5).sample(rows, len(rows))
     assert find_leaks({"c": rows}).findings == find_leaks({"c": shuffled}).findings

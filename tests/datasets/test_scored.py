@@ -25,10 +25,7 @@ def predict(examples: list[Example]) -> list[Prediction]:
     """A detector for which only texts with "Great" are sarcastic, and that never sees a label."""
     assert all(example.label is None for example in examples)
     assert not any("#" in example.response.text for example in examples)
-    return [
-        Prediction(e.id, "Great" in e.response.text, 0.9 if "Great" in e.response.text else 0.1)
-        for e in examples
-    ]
+    return [Prediction(e.id, "Great" in e.response.text, 0.9 if "Great" in e.response.text else 0.1) for e in examples]
 
 
 @pytest.fixture
@@ -151,9 +148,7 @@ def table(path, wrong=0):
     for n in range(40):
         truth = n % 2 == 0
         score = (0.9 if truth else 0.1) if not truth or n // 2 >= wrong else 0.05 + n / 100
-        rows.append(
-            f"text {n},{'yes' if truth else 'no'},{'sarcastic' if score > 0.5 else 'sincere'},{score}\n"
-        )
+        rows.append(f"text {n},{'yes' if truth else 'no'},{'sarcastic' if score > 0.5 else 'sincere'},{score}\n")
     path.write_text(HEAD + "".join(rows))
     return path
 

@@ -53,14 +53,7 @@ def test_usual_names_are_found(read, name: str, content: str | bytes) -> None:
 def test_columns_can_be_named(read) -> None:
     content = "A,B,C,D\nwell done,bad,before,k1\nfine,good,,k1\n"
     examples, tally = read(
-        TableReader,
-        {"x.csv": content},
-        text="A",
-        label="B",
-        context="C",
-        id="D",
-        positive=["Bad"],
-        language="en",
+        TableReader, {"x.csv": content}, text="A", label="B", context="C", id="D", positive=["Bad"], language="en"
     )
     assert [(e.id, e.label) for e in examples] == [("k1", True), ("k1#2", False)]
     assert examples[0].context == (Turn("", "before"),)
@@ -120,11 +113,7 @@ def test_other_files_are_refused(read, name: str, content: str | bytes) -> None:
 
 def test_nothing_to_read(tmp_path: Path) -> None:
     absent = tmp_path / "absent"
-    for data, said in (
-        (None, "no file to read"),
-        (absent, "absent: no such file"),
-        (tmp_path, "no table there"),
-    ):
+    for data, said in ((None, "no file to read"), (absent, "absent: no such file"), (tmp_path, "no table there")):
         with pytest.raises(DataError, match=rf"{said}: .*\.csv"):
             list(TableReader("table", data))
 
@@ -140,17 +129,7 @@ def test_an_unknown_option_names_the_nearest() -> None:
 def test_what_deadpan_wrote_comes_back_whole(tmp_path: Path, suffix: str) -> None:
     written = [
         Example(
-            "a",
-            Turn("A", "Oh great"),
-            (Turn("B", "Rain"),),
-            True,
-            ("irony",),
-            "author",
-            "g",
-            "s",
-            "dev",
-            "x",
-            "en",
+            "a", Turn("A", "Oh great"), (Turn("B", "Rain"),), True, ("irony",), "author", "g", "s", "dev", "x", "en"
         ),
         Example("b", Turn("", "Ok"), label=None, meta={"votes": 3}),
     ]

@@ -121,11 +121,7 @@ def test_wrong_arguments_are_errors_with_the_cure(texts, labels, cure):
 
 
 def test_a_detector_that_is_not_trained_says_so(tmp_path):
-    for use in (
-        lambda d: d.predict(["x"]),
-        lambda d: d.predict_proba(["x"]),
-        lambda d: d.save(tmp_path / "m"),
-    ):
+    for use in (lambda d: d.predict(["x"]), lambda d: d.predict_proba(["x"]), lambda d: d.save(tmp_path / "m")):
         with pytest.raises(ConfigError, match="fit it first"):
             use(Detector("bow"))
     assert not (tmp_path / "m").exists()
@@ -186,10 +182,7 @@ def test_a_model_without_its_manifest_was_not_saved_to_its_end(tmp_path):
 
 def test_the_default_detector_loads_and_predicts_as_before():
     detector = Detector.load("base")
-    assert detector.predict(["Yeah, right.", "The meeting is at noon."]).tolist() == [
-        True,
-        False,
-    ]
+    assert detector.predict(["Yeah, right.", "The meeting is at noon."]).tolist() == [True, False]
     (prediction,) = detector.predict([Example("x", Turn("", "Great, another Monday."))])
     assert prediction.score == pytest.approx(DEFAULT_SCORE, abs=1e-6)
     assert len(detector.seen_) > 10_000
@@ -202,10 +195,7 @@ DEFAULT_SCORE = 0.8126603348605653
 @pytest.mark.parametrize("text", ["Ｏｈ　ｇｒｅａｔ，　ａｎｏｔｈｅｒ Monday！", "𝓞𝓱 𝓰𝓻𝓮𝓪𝓽, 𝗮𝗻𝗼𝘁𝗵𝗲𝗿 Monday!"])
 def test_ornamental_letters_are_read_as_plain_ones(text):
     default = Detector.load("base")
-    assert (
-        default.predict_proba([text]).tolist()
-        == default.predict_proba(["Oh great, another Monday!"]).tolist()
-    )
+    assert default.predict_proba([text]).tolist() == default.predict_proba(["Oh great, another Monday!"]).tolist()
 
 
 def test_a_folder_with_other_things_is_refused(tmp_path):

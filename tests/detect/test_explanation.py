@@ -64,9 +64,7 @@ def test_a_word_is_named_without_its_punctuation():
 
 
 def test_one_word_has_no_company():
-    assert explained(None, Splendid=0.01) == [
-        "A single word: how it was meant depends on what was said before."
-    ]
+    assert explained(None, Splendid=0.01) == ["A single word: how it was meant depends on what was said before."]
 
 
 def test_links_markup_numbers_and_operators_are_not_reasons():

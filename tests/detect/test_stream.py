@@ -34,7 +34,9 @@ def lines(model: Path, raw: bytes, form: str = "auto") -> list[dict[str, Any]]:
 
 
 def test_every_line_gets_a_line_in_order(model):
-    raw = b'{"id": "a", "text": "oh sure"}\n{"text": 3}\nnot json\n\n{"text": "today", "context": ["x", {"text": "y"}]}\n'
+    raw = (
+        b'{"id": "a", "text": "oh sure"}\n{"text": 3}\nnot json\n\n{"text": "today", "context": ["x", {"text": "y"}]}\n'
+    )
     rows = lines(model, raw)
     assert [row.get("example_id") for row in rows] == ["a", None, None, None, "5"]
     assert [row.get("line") for row in rows] == [None, 2, 3, 4, None]
@@ -78,8 +80,7 @@ def test_examples_are_predicted_in_batches(model, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "lines_"),
-    [("-", True), ("a.txt", True), ("a.csv", False), ("b.jsonl", False), ("starter-en", False)],
+    ("name", "lines_"), [("-", True), ("a.txt", True), ("a.csv", False), ("b.jsonl", False), ("starter-en", False)]
 )
 def test_tables_are_not_lines(name, lines_):
     assert is_lines(name) is lines_

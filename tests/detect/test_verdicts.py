@@ -41,9 +41,7 @@ BANDS = Bands(0.2, {"en": (0.4, 0.6)})
 
 
 def judge(text: str, score: float) -> Prediction:
-    (said,) = BANDS.judge(
-        [Example("x", Turn("", text))], [Prediction("x", score > 0.5, score)], [guess_language(text)]
-    )
+    (said,) = BANDS.judge([Example("x", Turn("", text))], [Prediction("x", score > 0.5, score)], [guess_language(text)])
     return said
 
 
@@ -78,9 +76,7 @@ def test_other_languages_get_no_number():
     assert (said.label, said.score, said.raw) == (None, None, "not supported: German")
 
 
-@pytest.mark.parametrize(
-    "text", ["...", "🙄", "123", "https://example.org/a", "@bob #wow", "x", "Eeee!", "ㅎㅎ"]
-)
+@pytest.mark.parametrize("text", ["...", "🙄", "123", "https://example.org/a", "@bob #wow", "x", "Eeee!", "ㅎㅎ"])
 def test_without_words_it_cannot_tell(text):
     said = judge(text, 0.99)
     assert (said.label, said.score, said.raw) == (None, 0.2, NO_WORDS)
@@ -151,9 +147,7 @@ def test_an_evaluation_at_a_prevalence_is_of_what_is_predicted_there(tmp_path, p
     said = load_at(str(tmp_path), prevalence).predict(rows)
     result = evaluate(tmp_path, rows, prevalence=prevalence)
     assert [p.score for p in result.predictions] == [p.score for p in said]
-    decided = [
-        (p.label, q.label) for p, q in zip(said, result.predictions, strict=True) if p.label is not None
-    ]
+    decided = [(p.label, q.label) for p, q in zip(said, result.predictions, strict=True) if p.label is not None]
     assert decided and all(predicted == scored for predicted, scored in decided)
     assert result.coverage is not None and result.coverage[0] == pytest.approx(len(decided) / len(rows))
     assert result.threshold == (0.52 if prevalence == 0.5 else 0.5)
@@ -169,10 +163,7 @@ def test_an_evaluation_at_a_prevalence_leaves_the_detector_as_it_was():
 @pytest.mark.parametrize(
     ("rows", "words"),
     [
-        (
-            [e for e in english() if e.label],
-            "balanced accuracy there undefined (only one class in the truth)",
-        ),
+        ([e for e in english() if e.label], "balanced accuracy there undefined (only one class in the truth)"),
         ([replace(e, response=Turn("", f"{n} !")) for n, e in enumerate(english())], "'cannot tell': none"),
     ],
 )
@@ -188,16 +179,13 @@ def test_an_accuracy_that_does_not_exist_is_null_and_explained(tmp_path, rows, w
 # ---------------------------------------------------------------- the detector that comes with deadpan
 
 
-EVERYDAY = [
-    line.split("\t") for line in Path(__file__).with_name("everyday.tsv").read_text("utf-8").splitlines()
-]
+EVERYDAY = [line.split("\t") for line in Path(__file__).with_name("everyday.tsv").read_text("utf-8").splitlines()]
 
 TRAINING = Path(__file__).parents[2] / "training"
 
-PAIRS = [
-    line.split("\t")
-    for line in Path(__file__).with_name("everyday_pairs.tsv").read_text("utf-8").splitlines()
-][1:]
+PAIRS = [line.split("\t") for line in Path(__file__).with_name("everyday_pairs.tsv").read_text("utf-8").splitlines()][
+    1:
+]
 
 SEALED = [
     line.split("\t")
@@ -325,9 +313,7 @@ def score_f1(labels: list[bool], scores: list[float], threshold: float) -> float
     return 2 * hits / (calls + sum(labels)) if calls + sum(labels) else 0.0
 
 
-@given(
-    st.lists(st.tuples(st.booleans(), st.sampled_from([0.1, 0.2, 0.3, 0.6, 0.9])), min_size=2, max_size=25)
-)
+@given(st.lists(st.tuples(st.booleans(), st.sampled_from([0.1, 0.2, 0.3, 0.6, 0.9])), min_size=2, max_size=25))
 def test_no_other_threshold_has_a_better_f1(rows):
     labels, scores = [label for label, _ in rows], [score for _, score in rows]
     examples = [Example(str(at), Turn("", "x"), label=label) for at, label in enumerate(labels)]
@@ -405,10 +391,7 @@ def test_too_few_examples_are_told_with_the_cure():
 def test_a_known_prevalence_moves_the_threshold():
     rng = np.random.default_rng(0)
     rows = [Example(str(n), Turn("", "x"), label=n % 2 == 0) for n in range(400)]
-    said = [
-        Prediction(e.id, None, float(np.clip(0.4 + 0.2 * bool(e.label) + rng.normal(0, 0.2), 0, 1)))
-        for e in rows
-    ]
+    said = [Prediction(e.id, None, float(np.clip(0.4 + 0.2 * bool(e.label) + rng.normal(0, 0.2), 0, 1))) for e in rows]
     even, rare = (choose_threshold(rows, said, "f1", share) for share in (0.5, 0.05))
     assert rare > even + 0.05
     called = np.mean([p.score > rare for p, e in zip(said, rows, strict=True) if not e.label])

@@ -41,9 +41,7 @@ def test_a_column_of_texts_is_no_rater(tmp_path: Path) -> None:
     assert len(read_judgments(tmp_path / "j.csv")) == 12
 
 
-@pytest.mark.parametrize(
-    "text", ["item,rater,label\na,x,yes\na,y,no\na,x,no\n", "id,x,y\na,yes,no\na,no,no\n"]
-)
+@pytest.mark.parametrize("text", ["item,rater,label\na,x,yes\na,y,no\na,x,no\n", "id,x,y\na,yes,no\na,no,no\n"])
 def test_two_different_answers_of_one_rater_are_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "j.csv").write_text(text)
     with pytest.raises(DataError, match=r"'x' answers item 'a' with 'no', but with 'yes' in j\.csv:2"):
@@ -125,11 +123,7 @@ def test_an_export_comes_back_as_it_went_in(tmp_path):
     counts = write_export(tmp_path, iter(JUDGMENTS), iter(LABELS), iter(SUBMISSIONS))
     assert counts == {"judgments": 2, "labels": 1, "submissions": 1}
     read = read_export(tmp_path)
-    assert (list(read.judgments), list(read.labels), list(read.submissions)) == (
-        JUDGMENTS,
-        LABELS,
-        SUBMISSIONS,
-    )
+    assert (list(read.judgments), list(read.labels), list(read.submissions)) == (JUDGMENTS, LABELS, SUBMISSIONS)
     assert read_manifest(tmp_path).counts == counts
 
 

@@ -18,9 +18,7 @@ def test_turns() -> None:
 
 def test_a_stage_needs_only_the_columns_it_names(tmp_path: Path) -> None:
     path = tmp_path / "dialogues.json"
-    path.write_text(
-        json.dumps({"Context": {"0": "A: 비 온다.\nB: 응.", "1": None}, "Response": {"0": "A: 최고."}})
-    )
+    path.write_text(json.dumps({"Context": {"0": "A: 비 온다.\nB: 응.", "1": None}, "Response": {"0": "A: 최고."}}))
     rows = list(read_kocosa(path, "cure", ("Context", "Response")))
     assert rows[0].turns == (Turn("A", "비 온다."), Turn("B", "응."))
     assert (rows[0].response, rows[0].label) == ("A: 최고.", None)

@@ -28,9 +28,7 @@ def test_other_words_for_sarcastic(value: str) -> None:
     assert read_label(value, EVERYDAY) is True
 
 
-@pytest.mark.parametrize(
-    "value", ["n", "f", "none", "literal", "sincere", "no_irony", "nonironic", "not-sarc"]
-)
+@pytest.mark.parametrize("value", ["n", "f", "none", "literal", "sincere", "no_irony", "nonironic", "not-sarc"])
 def test_other_words_for_sincere(value: str) -> None:
     assert read_label(value, EVERYDAY) is False
 

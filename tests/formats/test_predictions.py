@@ -24,9 +24,7 @@ def test_written_and_read_back(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"system{suffix}"
     assert write_predictions(path, PREDICTIONS) == 3
     read = read_predictions(path)
-    assert [(p.example_id, p.label, p.score) for p in read] == [
-        (p.example_id, p.label, p.score) for p in PREDICTIONS
-    ]
+    assert [(p.example_id, p.label, p.score) for p in read] == [(p.example_id, p.label, p.score) for p in PREDICTIONS]
 
 
 def test_a_line_of_the_stream_is_a_line_of_the_file(tmp_path: Path) -> None:
@@ -79,9 +77,7 @@ def test_an_unknown_extension_is_refused(tmp_path: Path) -> None:
 
 def test_an_unsupported_language_is_named_and_read_back_as_no_label(tmp_path):
     path = tmp_path / "predictions.csv"
-    write_predictions(
-        path, [Prediction("a", None, None, "not supported: German"), Prediction("b", None, 0.4)]
-    )
+    write_predictions(path, [Prediction("a", None, None, "not supported: German"), Prediction("b", None, 0.4)])
     assert "not supported" in path.read_text()
     assert [(one.label, one.score) for one in read_predictions(path)] == [(None, None), (None, 0.4)]
 

@@ -116,11 +116,7 @@ def test_json_lines_count_what_is_not_an_object_with_the_keys(path: Path) -> Non
 
 @pytest.mark.parametrize(
     ("content", "says"),
-    [
-        (b"", ":1: an empty"),
-        (b"text,label\na,1\n", ":1: not a JSON line"),
-        (b'{"a": 1}\n', ":1: no key 'tweet'"),
-    ],
+    [(b"", ":1: an empty"), (b"text,label\na,1\n", ":1: not a JSON line"), (b'{"a": 1}\n', ":1: no key 'tweet'")],
 )
 def test_json_lines_with_nothing_to_read_are_refused(path: Path, content: bytes, says: str) -> None:
     path.write_bytes(content)

@@ -41,12 +41,7 @@ STUDY = Study(
 )
 ITEMS = [
     AnnotateItem(
-        "a",
-        Turn("B", "와, 대단하네"),
-        (Turn("A", "또 졌어"),),
-        explanation="비꼬는 말",
-        topic="야구",
-        label=True,
+        "a", Turn("B", "와, 대단하네"), (Turn("A", "또 졌어"),), explanation="비꼬는 말", topic="야구", label=True
     ),
     AnnotateItem("b", Turn("", "fine")),
 ]
@@ -82,9 +77,7 @@ said = texts.filter(str.strip)
 
 
 @settings(max_examples=15, deadline=None)
-@given(
-    st.builds(Study, st.just("annotate"), said, said, said, st.integers(0, 2**32), st.integers(1, 9)), items
-)
+@given(st.builds(Study, st.just("annotate"), said, said, said, st.integers(0, 2**32), st.integers(1, 9)), items)
 def test_any_study_comes_back(study, made):
     with tempfile.TemporaryDirectory() as folder:
         write_study(Path(folder), study, made)
@@ -104,10 +97,7 @@ def test_the_same_study_is_written_as_the_same_bytes(tmp_path):
         ([ITEMS[0], ITEMS[1], ITEMS[0]], "item 3 has the id 'a' of item 1"),
         ([AnnotateItem("a", Turn("B", " \n"))], "item 'a' has no text"),
         ([AnnotateItem(" ", Turn("B", "x"))], "item 1 has no id"),
-        (
-            [ReaderJudgmentItem("a", Turn("B", "x"))],
-            "item 'a' is a ReaderJudgmentItem: the protocol annotate needs",
-        ),
+        ([ReaderJudgmentItem("a", Turn("B", "x"))], "item 'a' is a ReaderJudgmentItem: the protocol annotate needs"),
     ],
 )
 def test_items_that_cannot_be_asked_about_are_refused_and_nothing_is_written(tmp_path, bad, said):
@@ -128,9 +118,7 @@ def test_a_misspelt_key_names_the_nearest(tmp_path):
     write_study(tmp_path, STUDY, ITEMS)
     path = tmp_path / "study.toml"
     path.write_text(path.read_text("utf-8").replace("raters_per_item", "rater_per_item"), "utf-8")
-    with pytest.raises(
-        ConfigError, match=r"study\.toml: unknown key 'rater_per_item': did you mean 'raters_per"
-    ):
+    with pytest.raises(ConfigError, match=r"study\.toml: unknown key 'rater_per_item': did you mean 'raters_per"):
         read_study(tmp_path)
 
 

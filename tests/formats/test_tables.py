@@ -52,9 +52,7 @@ def test_encodings(tmp_path: Path, encoding: str) -> None:
     assert [dict(row.fields) for row in read_table(path, Tally(), "")] == ROWS
 
 
-@pytest.mark.parametrize(
-    ("encoding", "text"), [("cp949", CSV), ("cp1252", "text,label\nça va très bien,1\n")]
-)
+@pytest.mark.parametrize(("encoding", "text"), [("cp949", CSV), ("cp1252", "text,label\nça va très bien,1\n")])
 def test_windows_encodings_are_found_and_reported(tmp_path: Path, encoding: str, text: str) -> None:
     path, tally = tmp_path / "mine.csv", Tally()
     path.write_text(text, encoding=encoding)
@@ -207,10 +205,7 @@ def test_a_broken_workbook_is_refused(tmp_path: Path) -> None:
 
 
 COLUMNS = ("text", "n", "turns")
-TYPED = [
-    {"text": '월요일, "최고"\nzwei', "n": 1, "turns": ["a", "b"]},
-    {"text": "=1+1", "n": None, "turns": ["c"]},
-]
+TYPED = [{"text": '월요일, "최고"\nzwei', "n": 1, "turns": ["a", "b"]}, {"text": "=1+1", "n": None, "turns": ["c"]}]
 
 
 @pytest.mark.parametrize("suffix", WRITTEN)

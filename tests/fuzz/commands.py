@@ -52,9 +52,7 @@ def seeds() -> list[bytes]:
 
     found = []
     for path, command in leaves(program):
-        arguments = [
-            word for one in command.params if isinstance(one, click.Argument) for word in words_of(one)
-        ]
+        arguments = [word for one in command.params if isinstance(one, click.Argument) for word in words_of(one)]
         options = [one for one in command.params if isinstance(one, click.Option) and one.name != "help"]
         for start in range(0, max(len(options), 1), 4):  # four options at a time
             words = [word for one in options[start : start + 4] for word in words_of(one)]

@@ -67,8 +67,7 @@ SARC = {
 _ROW = "Right, on time", "ann", "news", "3", "-1", "-1", "2016-10", "1476107492", "Two years late."
 _RAW = "".join("\t".join((label, *_ROW)) + "\n" for label in "10")
 _KAGGLE = "label,comment,author,subreddit,score,ups,downs,date,created_utc,parent_comment\n" + "".join(
-    f'{label},"Right, on time",ann,news,3,-1,-1,2016-10,2016-10-16 23:55:23,"Two ""years"""\n'
-    for label in "10"
+    f'{label},"Right, on time",ann,news,3,-1,-1,2016-10,2016-10-16 23:55:23,"Two ""years"""\n' for label in "10"
 )
 FILES: dict[str, dict[str, str]] = {
     **SAMPLES, "sarc-main": SARC, "sarc-pol": SARC, "sarc-raw": {"sarc.tsv": _RAW},
@@ -265,13 +264,8 @@ def _manifest() -> bytes:
 @cache
 def targets() -> dict[str, Target]:
     """Every target by name."""
-    csv = [
-        text.encode() for files in SAMPLES.values() for text in files.values() if "," in text.split("\n")[0]
-    ]
-    found = [
-        Target(f"reader-{name}", [text.encode() for text in FILES[name].values()], reader(name))
-        for name in FILES
-    ]
+    csv = [text.encode() for files in SAMPLES.values() for text in files.values() if "," in text.split("\n")[0]]
+    found = [Target(f"reader-{name}", [text.encode() for text in FILES[name].values()], reader(name)) for name in FILES]
     item = json.dumps(_ITEM).encode()
     bodies = [json.dumps(body).encode() for body in calls.BODIES]
     found += [

@@ -18,8 +18,7 @@ def plan(tmp_path):
     (tmp_path / "sources.jsonl").write_text("", "utf-8")
     path = tmp_path / "plan.toml"
     path.write_text(
-        'language = "ko"\nout = "run"\n[source]\npath = "sources.jsonl"\n[model]\nmodel = "writer-1"\n',
-        "utf-8",
+        'language = "ko"\nout = "run"\n[source]\npath = "sources.jsonl"\n[model]\nmodel = "writer-1"\n', "utf-8"
     )
     return path
 
@@ -41,11 +40,7 @@ def write_run(root, count):
     with StepWriter(folder, "dialogue", {}, 0) as step:
         for n, both in enumerate(pairs(count)):
             yes = both[True]
-            step.keep(
-                Draft(
-                    f"d{n}", (), context=yes.context, response=yes.response, sincere=both[False].response.text
-                )
-            )
+            step.keep(Draft(f"d{n}", (), context=yes.context, response=yes.response, sincere=both[False].response.text))
 
 
 class OnlyWithContext:
@@ -55,10 +50,7 @@ class OnlyWithContext:
         self.known = known
 
     def predict(self, texts):
-        return [
-            Prediction(e.id, self.known[e.id], 0.9) if e.context else Prediction(e.id, True, 0.55)
-            for e in texts
-        ]
+        return [Prediction(e.id, self.known[e.id], 0.9) if e.context else Prediction(e.id, True, 0.55) for e in texts]
 
 
 def test_korean_responses_that_need_their_context_are_not_easy(tmp_path, plan):

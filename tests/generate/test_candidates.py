@@ -56,9 +56,7 @@ def test_a_killed_run_repeats_no_call(plan_of, server, tmp_path):
 def test_a_pleasant_scene_is_asked_for_again_and_then_dropped(plan_of, tmp_path):
     def pleasant(body, times):
         if stage_of(body) == "scene":
-            completion = json.loads(
-                DialogueServer._completion("A: It is so pleasant.\nB: Yes, it is pleasant.")
-            )
+            completion = json.loads(DialogueServer._completion("A: It is so pleasant.\nB: Yes, it is pleasant."))
             return 200, json.dumps(completion).encode()
         return None
 

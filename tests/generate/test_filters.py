@@ -58,9 +58,7 @@ def plan_in(folder: Path, code: str = "en", **checks: object) -> GenerationPlan:
 
 PLANTED = {
     "toxic": said("What the fuck is it doing in the garden, that is just what we need."),
-    "wrong_language": replace(
-        said("요즘 정원은 어떻게 되어 가고 있어?"), explanation="정원이 엉망이라는 뜻이다."
-    ),
+    "wrong_language": replace(said("요즘 정원은 어떻게 되어 가고 있어?"), explanation="정원이 엉망이라는 뜻이다."),
     "near_duplicate": replace(GOOD, id="bad", explanation="Speaker A means that the cat is no gardener."),
     "copies_source": replace(GOOD, id="bad", source=(*CONTEXT, RESPONSE)),
 }
@@ -209,10 +207,7 @@ def test_the_trained_english_check(english):
     pytest.importorskip("profanity_check")
     plan = FilterPlan(toxicity=("profanity",))
     (check,) = open_checks(["profanity"], plan, english, None)
-    insult, tease = (
-        "You are a stupid moron",
-        "Perfect, I was just thinking how much I miss the taste of charcoal.",
-    )
+    insult, tease = ("You are a stupid moron", "Perfect, I was just thinking how much I miss the taste of charcoal.")
     first, second = check([["fine", insult], [tease]])
     assert insult in first and second == ""
 

@@ -41,9 +41,7 @@ def moderate(server, tmp_path):
     def make(*acts: Act, **settings: object) -> Moderation:
         server.acts = list(acts)
         own = LLMSettings(model="any", base_url=server.url, key_env="", concurrency=1, **settings)
-        made.append(
-            Moderation(own, "omni-moderation-latest", Journal(tmp_path / "calls.sqlite"), sleep=at_once)
-        )
+        made.append(Moderation(own, "omni-moderation-latest", Journal(tmp_path / "calls.sqlite"), sleep=at_once))
         return made[-1]
 
     yield make
@@ -80,8 +78,5 @@ def test_an_endpoint_without_moderation_says_what_to_do(moderate):
 
 
 def test_the_embedded_model_cannot_moderate(tmp_path):
-    with (
-        closing(Journal(tmp_path / "calls.sqlite")) as ledger,
-        pytest.raises(ConfigError, match="needs an endpoint"),
-    ):
+    with closing(Journal(tmp_path / "calls.sqlite")) as ledger, pytest.raises(ConfigError, match="needs an endpoint"):
         Moderation(LLMSettings(), "any", ledger)

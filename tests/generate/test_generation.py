@@ -97,9 +97,7 @@ def test_contrast_that_nobody_judged_is_not_called_judged(call, tmp_path):
     plan = GenerationPlan(out=tmp_path / "out", with_contrast=True)
     answers = {"response": "sarcasm", "context": "normal", "explanation": "normal"}
     ids = [example.id for example in result.examples() if example.label]
-    judgments = [
-        Judgment(id, "p", q, a, 1.0, "2026-01-01T00:00:00Z") for id in ids for q, a in answers.items()
-    ]
+    judgments = [Judgment(id, "p", q, a, 1.0, "2026-01-01T00:00:00Z") for id in ids for q, a in answers.items()]
     write_export(tmp_path / "answers", judgments, [])
     apply_people(plan, tmp_path / "answers")
     released = write_release(plan, tmp_path / "release")

@@ -82,12 +82,6 @@ def test_the_qualification_round_comes_back_judged():
         for number, response in enumerate(("sarcasm", "sarcasm", "non-sarcasm"))
         for question, answer in (("response", response), ("context", "normal"))
     ]
-    main = [
-        Label("main", "response", "sarcasm", {}, 1, "majority"),
-        Label("main", "context", "normal", {}, 1, "m"),
-    ]
+    main = [Label("main", "response", "sarcasm", {}, 1, "majority"), Label("main", "context", "normal", {}, 1, "m")]
     found = verdicts(Export(tuple(applicants), tuple(main)))
-    assert {item: verdict.response for item, verdict in found.items()} == {
-        "qualifying": "sarcasm",
-        "main": "sarcasm",
-    }
+    assert {item: verdict.response for item, verdict in found.items()} == {"qualifying": "sarcasm", "main": "sarcasm"}

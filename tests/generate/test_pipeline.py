@@ -30,13 +30,7 @@ def faulty(body, nth):
         return "stall"
     if draw < 0.45:
         return 200, random.Random(draw).choice(
-            [
-                "",
-                "Sure! I can help.",
-                "A: one\nB: two",
-                "A: x\nExplanation: y\nResponse (B): z\nA: x",
-                "안녕하세요",
-            ]
+            ["", "Sure! I can help.", "A: one\nB: two", "A: x\nExplanation: y\nResponse (B): z\nA: x", "안녕하세요"]
         )
     return None
 

@@ -7,14 +7,7 @@ import asyncio
 import pytest
 
 from deadpan.generate.folder import Draft
-from deadpan.generate.questions import (
-    _AHEAD,
-    in_order,
-    read_finding,
-    read_sincere,
-    read_situation,
-    shared_words,
-)
+from deadpan.generate.questions import _AHEAD, in_order, read_finding, read_sincere, read_situation, shared_words
 from deadpan.llm import Unreadable
 from deadpan.records import Turn
 
@@ -90,10 +83,7 @@ def kind_of(read, *args):
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        (
-            "late train - The train is late and it is cold.",
-            ("late train", "The train is late and it is cold."),
-        ),
+        ("late train - The train is late and it is cold.", ("late train", "The train is late and it is cold.")),
         ("**late train – The train is late.**", ("late train", "The train is late.")),
         ("Situation: late train - The train is late.", ("late train", "The train is late.")),
         ("late train-The train is late.", ("late train", "The train is late.")),

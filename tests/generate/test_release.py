@@ -8,10 +8,7 @@ from deadpan.records import Example, Turn
 
 def test_swapping_speakers_spares_the_article(english, korean):
     example = Example(
-        "x",
-        Turn("A", "B flat, please."),
-        (Turn("B", "hi"),),
-        explanation="A joke: Speaker A mocks Speaker B's tune.",
+        "x", Turn("A", "B flat, please."), (Turn("B", "hi"),), explanation="A joke: Speaker A mocks Speaker B's tune."
     )
     swapped = swap_speakers(example, english.facts.mention)
     assert swapped.explanation == "A joke: Speaker B mocks Speaker A's tune."

@@ -50,9 +50,5 @@ def test_people_s_answers_fill_the_tables(plan_of, tmp_path):
 
 
 def test_rare_topics_are_one():
-    assert grouped_topics({"food": 60, "work": 36, "pets": 2, "law": 2}) == {
-        "food": 60,
-        "work": 36,
-        "Misc.": 4,
-    }
+    assert grouped_topics({"food": 60, "work": 36, "pets": 2, "law": 2}) == {"food": 60, "work": 36, "Misc.": 4}
     assert grouped_topics({}) == {}

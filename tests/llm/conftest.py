@@ -40,11 +40,7 @@ def make(server: Script, tmp_path: Path, waits: list[float]) -> Iterator[Callabl
         waits.append(seconds)
 
     def build(
-        *,
-        journal: Journal | None = None,
-        budget: Budget | None = None,
-        breaker: Breaker | None = None,
-        **settings: Any,
+        *, journal: Journal | None = None, budget: Budget | None = None, breaker: Breaker | None = None, **settings: Any
     ) -> Client:
         chosen = LLMSettings(**{"model": "gpt-4o-mini", "base_url": server.url, "timeout": 120.0, **settings})
         made.append(

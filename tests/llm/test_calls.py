@@ -77,9 +77,7 @@ def test_an_answer_from_the_cache_is_kept_and_not_paid(make: Make, server: Scrip
     assert len(server.requests) == 1
 
 
-def test_the_limit_is_on_all_starts_and_all_clients_of_a_budget(
-    make: Make, server: Script, tmp_path: Path
-) -> None:
+def test_the_limit_is_on_all_starts_and_all_clients_of_a_budget(make: Make, server: Script, tmp_path: Path) -> None:
     options = {"model": "m", "price": (0, 1000), "max_tokens": 20, "cache": False}
     with Journal(tmp_path / "calls.sqlite") as journal:
         make(journal=journal, max_cost=0.05, **options).complete_many(["a", "b"])

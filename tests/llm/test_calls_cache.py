@@ -139,9 +139,7 @@ def test_nothing_but_the_entry_is_left(tmp_path: Path) -> None:
 
 
 @settings(deadline=None, max_examples=40)
-@given(
-    st.lists(st.tuples(st.text(max_size=9), st.integers(0, 3)), min_size=2, max_size=2, unique=True),
-)
+@given(st.lists(st.tuples(st.text(max_size=9), st.integers(0, 3)), min_size=2, max_size=2, unique=True))
 def test_different_calls_have_different_keys(calls: list[tuple[str, int]]) -> None:
     first, second = (cache_key("", LLMSettings(), [user(text)], replicate) for text, replicate in calls)
     assert first != second

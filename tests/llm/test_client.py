@@ -40,12 +40,7 @@ def test_an_answer_says_all_about_itself(make: Make, server: Script) -> None:
     assert reply.model == "gpt-4o-mini-2024-07-18"
     assert reply.seconds > 0
     assert (reply.attempts, reply.retried, reply.cached) == (1, (), False)
-    assert [turn["role"] for turn in server.requests[0]["messages"]] == [
-        "system",
-        "user",
-        "assistant",
-        "user",
-    ]
+    assert [turn["role"] for turn in server.requests[0]["messages"]] == ["system", "user", "assistant", "user"]
     assert server.keys == ["Bearer sk-test"]
 
 
@@ -180,11 +175,7 @@ def test_a_refusal_is_an_answer(make: Make, server: Script) -> None:
         (send(403, {"error": "no"}), Denied, "check the key"),
         (send(404, {"error": {"message": "no such"}}), ConfigError, "no model 'gpt-4o-mini'"),
         (send(400, {"error": {"message": "too long"}}), ModelError, "too long"),
-        (
-            send(429, {"error": {"message": "pay", "code": "insufficient_quota"}}),
-            Denied,
-            "out of credit",
-        ),
+        (send(429, {"error": {"message": "pay", "code": "insufficient_quota"}}), Denied, "out of credit"),
     ],
 )
 def test_what_needs_a_person_is_not_tried_again(
@@ -209,9 +200,7 @@ def test_a_missing_key_says_where_it_is_looked_for(make: Make, monkeypatch: pyte
     assert make().complete("Hm, again?").text == "Sure.", "a server on loopback may need no key"
 
 
-def test_the_url_may_come_from_the_environment(
-    make: Make, server: Script, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_url_may_come_from_the_environment(make: Make, server: Script, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     monkeypatch.setenv("DEADPAN_LLM_URL", server.url + "/")
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")

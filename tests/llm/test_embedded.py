@@ -26,8 +26,7 @@ NAME = "smollm2-135m"
 LIBRARY = importlib.util.find_spec("xllamacpp") is not None
 needs_library = pytest.mark.skipif(not LIBRARY, reason="needs xllamacpp: pip install 'deadpan[llm]'")
 real = pytest.mark.skipif(
-    not LIBRARY or NAME not in models.installed(),
-    reason=f"needs xllamacpp and the weights: deadpan models pull {NAME}",
+    not LIBRARY or NAME not in models.installed(), reason=f"needs xllamacpp and the weights: deadpan models pull {NAME}"
 )
 
 
@@ -43,9 +42,7 @@ def test_the_larger_model_is_the_default_once_pulled(monkeypatch: pytest.MonkeyP
     assert LLMSettings().embedded == "qwen2.5-coder-1.5b"
 
 
-@pytest.mark.parametrize(
-    ("cores", "load", "threads"), [(2, 0.1, 2), (2, 1.2, 1), (2, 9.0, 1), (8, 2.6, 5), (1, 0, 1)]
-)
+@pytest.mark.parametrize(("cores", "load", "threads"), [(2, 0.1, 2), (2, 1.2, 1), (2, 9.0, 1), (8, 2.6, 5), (1, 0, 1)])
 def test_it_takes_the_cores_that_are_idle(
     monkeypatch: pytest.MonkeyPatch, cores: int, load: float, threads: int
 ) -> None:

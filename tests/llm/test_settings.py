@@ -72,23 +72,11 @@ def test_names_as_providers_write_them() -> None:
         assert find_price(LLMSettings(model=name)) == price
     older = find_price(LLMSettings(model="gpt-4o-2024-05-13"))
     assert older is not None and older != price, "a snapshot with a price of its own keeps it"
-    dated, plain = (
-        find_price(LLMSettings(model=f"anthropic/claude-sonnet-4-5{date}")) for date in ("-20250929", "")
-    )
+    dated, plain = (find_price(LLMSettings(model=f"anthropic/claude-sonnet-4-5{date}")) for date in ("-20250929", ""))
     assert dated == plain is not None
-    for name in (
-        "openrouter/meta-llama/llama-3.1-8b-instruct",
-        "grok/grok-4",
-        "mistral/mistral-small-latest",
-    ):
+    for name in ("openrouter/meta-llama/llama-3.1-8b-instruct", "grok/grok-4", "mistral/mistral-small-latest"):
         assert find_price(LLMSettings(model=name)) is not None
-    for name in (
-        "gpt-4o-nonsense",
-        "mine",
-        "ollama/deepseek-r1:7b",
-        "vllm/mistral-7b",
-        "meta-llama/Llama-3.1-8B",
-    ):
+    for name in ("gpt-4o-nonsense", "mine", "ollama/deepseek-r1:7b", "vllm/mistral-7b", "meta-llama/Llama-3.1-8B"):
         assert find_price(LLMSettings(model=name)) is None, name
 
 

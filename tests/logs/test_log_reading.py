@@ -106,14 +106,7 @@ def test_real_samples_of_lm_eval():
 
 def test_filters_and_older_runs_of_lm_eval(tmp_path):
     def line(doc, name, value):
-        row = {
-            "doc_id": doc,
-            "doc": {},
-            "target": "",
-            "filter": name,
-            "metrics": ["exact_match"],
-            "exact_match": value,
-        }
+        row = {"doc_id": doc, "doc": {}, "target": "", "filter": name, "metrics": ["exact_match"], "exact_match": value}
         return json.dumps(row) + "\n"
 
     old, new = (tmp_path / f"samples_gsm_2026-01-0{day}T00-00-00.000000.jsonl" for day in (1, 2))
@@ -233,11 +226,7 @@ def test_labels_beside_scores_per_item_are_read(tmp_path, content):
         ("x.csv", b"id,label,text\n1,0,a\n", "these are predictions"),
         ("x.csv", b"item,score\n1,\xff\n", "is not a number|not UTF-8"),
         ("samples_t_2026-01-01T00-00-00.000.jsonl", b'{"doc_id": 0, "doc"', "not a JSON line"),
-        (
-            "samples_t_2026-01-01T00-00-00.000.jsonl",
-            b'{"doc_id": 0, "doc": {}, "metrics": []}\n',
-            "no scores",
-        ),
+        ("samples_t_2026-01-01T00-00-00.000.jsonl", b'{"doc_id": 0, "doc": {}, "metrics": []}\n', "no scores"),
         ("x.bin", b"?", "not results that can be read"),
     ],
 )

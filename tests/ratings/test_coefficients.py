@@ -78,9 +78,7 @@ def test_gwet_of_three_categories_by_hand() -> None:
 
 
 def test_a_ratio_has_a_zero_but_nothing_below_it() -> None:
-    assert (
-        ag.krippendorff_alpha(ag.ratings_from_matrix([[0, 0], [1, 2], [0.5, 0.5]]), "ratio").value is not None
-    )
+    assert ag.krippendorff_alpha(ag.ratings_from_matrix([[0, 0], [1, 2], [0.5, 0.5]]), "ratio").value is not None
     with pytest.raises(ConfigError):
         ag.krippendorff_alpha(ag.ratings_from_matrix([[-0.5, -0.5], [1, 2]]), "ratio")
 
@@ -121,9 +119,7 @@ def test_cohen_is_that_of_scikit_learn(weights: str) -> None:
 
 def test_fleiss_and_mean_cohen_with_equal_raters_are_those_of_the_libraries() -> None:
     rng = np.random.default_rng(1)
-    rows = np.where(
-        rng.random((60, 3)) < 0.5, rng.integers(0, 3, size=(60, 1)), rng.integers(0, 3, size=(60, 3))
-    )
+    rows = np.where(rng.random((60, 3)) < 0.5, rng.integers(0, 3, size=(60, 1)), rng.integers(0, 3, size=(60, 3)))
     ratings = ag.ratings_from_matrix(rows.tolist())
     assert ag.fleiss_kappa(ratings).value == pytest.approx(statsmodels_fleiss(aggregate_raters(rows)[0]))
     pairs = [cohen_kappa_score(rows[:, a], rows[:, b]) for a, b in ((0, 1), (0, 2), (1, 2))]
@@ -132,9 +128,7 @@ def test_fleiss_and_mean_cohen_with_equal_raters_are_those_of_the_libraries() ->
 
 @given(matrices, st.randoms(use_true_random=False))
 @settings(deadline=None, max_examples=50)
-def test_coefficients_hold_their_value_and_ignore_order(
-    rows: list[list[str | None]], shuffler: random.Random
-) -> None:
+def test_coefficients_hold_their_value_and_ignore_order(rows: list[list[str | None]], shuffler: random.Random) -> None:
     shuffled = rows.copy()
     shuffler.shuffle(shuffled)
     for coefficient in COEFFICIENTS:
@@ -181,13 +175,9 @@ def test_nothing_in_common_is_explained() -> None:
 
 def test_pairs_of_raters_without_a_kappa_are_left_out_and_said() -> None:
     rows = [["a", "a", None], ["b", "b", None], ["a", "b", "a"], ["b", "a", "b"], ["a", None, "a"]]
-    both = ag.mean_cohen_kappa(
-        ag.ratings_from_matrix([row[:2] for row in rows[:2]] + [["a", "b"], ["b", "a"]])
-    )
+    both = ag.mean_cohen_kappa(ag.ratings_from_matrix([row[:2] for row in rows[:2]] + [["a", "b"], ["b", "a"]]))
     assert both.value == 0.0
-    sparse = ag.mean_cohen_kappa(
-        ag.ratings_from_matrix([["a", "a", None], ["b", "b", None], ["a", None, "a"]])
-    )
+    sparse = ag.mean_cohen_kappa(ag.ratings_from_matrix([["a", "a", None], ["b", "b", None], ["a", None, "a"]]))
     assert sparse.value == 1.0
     assert "2 of 3 pairs of raters excluded" in sparse.why
 
@@ -235,9 +225,7 @@ def test_raters_who_always_agree_have_intervals_all_the_same() -> None:
         assert found[name].low == pytest.approx(1 - 2 * (1 - least)), name
     rare = ["yes"] * 39 + ["no"]
     skewed = ag.agreement({"ann": rare, "bob": rare}, resamples=50)
-    assert -1 <= (skewed["fleiss"].low or 0) < 0 < (skewed["ac1"].low or 0), (
-        "a kappa of rare answers says little"
-    )
+    assert -1 <= (skewed["fleiss"].low or 0) < 0 < (skewed["ac1"].low or 0), "a kappa of rare answers says little"
 
 
 def test_perfect_agreement_on_three_answers_has_the_interval_of_their_chance() -> None:

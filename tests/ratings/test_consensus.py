@@ -12,9 +12,7 @@ from deadpan.errors import ConfigError, DataError
 from deadpan.records import Judgment
 
 
-def judgment(
-    item: str, annotator: str, answer: str, at: str = "2024-05-01T10:00:00", question: str = "q"
-) -> Judgment:
+def judgment(item: str, annotator: str, answer: str, at: str = "2024-05-01T10:00:00", question: str = "q") -> Judgment:
     return Judgment(item, annotator, question, answer, 3.0, at)
 
 
@@ -25,11 +23,7 @@ def test_majority_and_its_tie() -> None:
     assert (labels["one"].value, labels["one"].method, labels["one"].n) == ("yes", "majority", 3)
     assert labels["one"].distribution == pytest.approx({"yes": 2 / 3, "no": 1 / 3})
     assert (labels["two"].value, labels["two"].method) == (None, "majority: tie")
-    assert (labels["three"].value, labels["three"].n, labels["three"].method) == (
-        None,
-        0,
-        "majority: no answer",
-    )
+    assert (labels["three"].value, labels["three"].n, labels["three"].method) == (None, 0, "majority: no answer")
     assert labels["two"].question == "q"
 
 
@@ -39,10 +33,7 @@ def simulated(items: int, skills: Sequence[float], seed: int = 0) -> tuple[list[
     truth = [rng.choice(["no", "yes"]) for _ in range(items)]
     other = {"no": "yes", "yes": "no"}
     rows: list[list[str | None]] = [
-        [
-            (answer if rng.random() < skill else other[answer]) if rng.random() > 0.2 else None
-            for skill in skills
-        ]
+        [(answer if rng.random() < skill else other[answer]) if rng.random() > 0.2 else None for skill in skills]
         for answer in truth
     ]
     return truth, rows

@@ -24,12 +24,7 @@ def votes(seed: int, *, raters: int = 50, n: int = 400, each: int = 3, by_habit:
 
 def right(truth, labels) -> float:
     return float(
-        np.mean(
-            [
-                (label.distribution.get("yes", 0) > 0.5) == bool(t)
-                for label, t in zip(labels, truth, strict=True)
-            ]
-        )
+        np.mean([(label.distribution.get("yes", 0) > 0.5) == bool(t) for label, t in zip(labels, truth, strict=True)])
     )
 
 

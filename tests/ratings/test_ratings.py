@@ -11,9 +11,7 @@ from deadpan.errors import ConfigError, DataError
 from deadpan.records import Judgment
 
 
-def judgment(
-    item: str, annotator: str, answer: str, at: str = "2024-05-01T10:00:00", question: str = "q"
-) -> Judgment:
+def judgment(item: str, annotator: str, answer: str, at: str = "2024-05-01T10:00:00", question: str = "q") -> Judgment:
     return Judgment(item, annotator, question, answer, 3.0, at)
 
 
@@ -22,9 +20,7 @@ def test_bad_matrices_are_refused() -> None:
         ag.ratings_from_matrix([["a"], ["a", "b"]])
     with pytest.raises(DataError, match="use None"):
         ag.ratings_from_matrix([[1.0, float("nan")]])
-    with pytest.raises(
-        DataError, match="1 answers are not among the categories, first 'c': choose from a, b"
-    ):
+    with pytest.raises(DataError, match="1 answers are not among the categories, first 'c': choose from a, b"):
         ag.ratings_from_matrix([["a", "c"]], categories=["a", "b"])
     with pytest.raises(ConfigError, match="categories must be unique"):
         ag.ratings_from_matrix([["a", "a"]], categories=["a", "a"])
@@ -46,9 +42,7 @@ def test_the_latest_judgment_counts_whatever_the_order_and_time_zone() -> None:
     same_time = [judgment("i", "ann", answer) for answer in ("yes", "no")]
     assert ag.majority(ag.ratings_from_judgments(same_time))[0].value == "no"
     with pytest.raises(DataError, match="of 'ann' on item 'i' is not in ISO form"):
-        ag.ratings_from_judgments(
-            [judgment("i", "ann", "a", "yesterday"), judgment("i", "ann", "b", "today")]
-        )
+        ag.ratings_from_judgments([judgment("i", "ann", "a", "yesterday"), judgment("i", "ann", "b", "today")])
 
 
 def test_one_question_at_a_time() -> None:

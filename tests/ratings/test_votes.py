@@ -37,13 +37,7 @@ def test_what_was_meant_is_heard():
 
 def test_nothing_is_heard_where_votes_are_random():
     rows = [
-        Example(
-            str(i),
-            Turn("", "t"),
-            label=i % 2 == 0,
-            label_kind="author",
-            meta={"votes": (i // 2) % 6, "voters": 5},
-        )
+        Example(str(i), Turn("", "t"), label=i % 2 == 0, label_kind="author", meta={"votes": (i // 2) % 6, "voters": 5})
         for i in range(120)
     ]
     found = perceive(rows)
@@ -52,10 +46,7 @@ def test_nothing_is_heard_where_votes_are_random():
 
 
 def test_votes_of_a_study_are_added_and_the_label_stays_the_authors(tmp_path):
-    rows = [
-        Example("a", Turn("", "x"), label=True, label_kind="author"),
-        Example("b", Turn("", "y"), label=False),
-    ]
+    rows = [Example("a", Turn("", "x"), label=True, label_kind="author"), Example("b", Turn("", "y"), label=False)]
     labels = [Label("a", "sarcastic", "yes", {"yes": 0.6, "no": 0.4}, 5, "majority")]
     write_records(tmp_path / "labels.jsonl", labels, Label)
     one, other = read_votes(rows, tmp_path)
@@ -66,15 +57,12 @@ def test_votes_of_a_study_are_added_and_the_label_stays_the_authors(tmp_path):
 def told(n: int, votes: int, voters: int, meant: bool) -> list[Example]:
     meta = {"votes": votes, "voters": voters}
     return [
-        Example(f"{meant}{votes}/{i}", Turn("", "t"), label=meant, label_kind="author", meta=meta)
-        for i in range(n)
+        Example(f"{meant}{votes}/{i}", Turn("", "t"), label=meant, label_kind="author", meta=meta) for i in range(n)
     ]
 
 
 def test_half_of_the_people_are_no_majority():
-    found = perceive(
-        [*told(4, 2, 4, True), *told(1, 3, 4, True), *told(3, 3, 4, False), *told(2, 0, 4, False)]
-    )
+    found = perceive([*told(4, 2, 4, True), *told(1, 3, 4, True), *told(3, 3, 4, False), *told(2, 0, 4, False)])
     assert found.majority["sarcastically"].value == pytest.approx(1 / 5)
     assert found.majority["sincerely"].value == pytest.approx(3 / 5)
     assert (found.loud.value, found.loud.n) == (pytest.approx(1 / 4), 4)

@@ -32,24 +32,13 @@ def outputs(folder: Path) -> Path:
     corpora = {"words": word_corpus(), "noise": noise_corpus()}
     transfer(corpora, "bow", k=3).write(folder / "transfer")
     judgments = [
-        Judgment(
-            f"i{item}",
-            f"p{person}",
-            "sarcastic",
-            "yes" if item % 2 else "no",
-            1.0,
-            "2026-11-16T10:00:00+00:00",
-        )
+        Judgment(f"i{item}", f"p{person}", "sarcastic", "yes" if item % 2 else "no", 1.0, "2026-11-16T10:00:00+00:00")
         for item in range(10)
         for person in range(3)
     ]
     write_export(folder / "export", judgments, [], config={"study": "pilot", "protocol": "reader-judgment"})
     items = open_set("public").items[:12]
     write_items(folder.parent / "items.jsonl", items)
-    run_bench(
-        ["baseline/first", "baseline/random"], folder.parent / "items.jsonl", runs=2, out=folder / "runs"
-    )
-    reproduce(
-        "sarcbench", folder / "papers", items=folder.parent / "items.jsonl", only=["table-1", "table-2"]
-    )
+    run_bench(["baseline/first", "baseline/random"], folder.parent / "items.jsonl", runs=2, out=folder / "runs")
+    reproduce("sarcbench", folder / "papers", items=folder.parent / "items.jsonl", only=["table-1", "table-2"])
     return folder

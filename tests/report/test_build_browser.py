@@ -15,10 +15,7 @@ PICTURES = os.environ.get("DEADPAN_PICTURES")
 PAGES = ("index.html", "outputs-comparison/report.html", "outputs-transfer/report.html",
          "outputs-transfer/manifest.html", "outputs-papers/manifest.html")  # fmt: skip
 RULES = "{resultTypes: ['violations'], runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']}"
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium")]
 
 
 @pytest.fixture(scope="module")
@@ -45,9 +42,7 @@ def tabs(browser):
             context.set_default_timeout(180_000)
             shown = opened[key] = context.new_page()
             shown.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
-            shown.on(
-                "request", lambda asked: None if asked.url.startswith("file:") else wrong.append(asked.url)
-            )
+            shown.on("request", lambda asked: None if asked.url.startswith("file:") else wrong.append(asked.url))
         return opened[key]
 
     return tab, wrong

@@ -41,9 +41,7 @@ def isarcasm(folder: Path, part: str, count: int) -> None:
         rows.writerow(["tweet_id", "sarcasm_label", "sarcasm_type"])
         for number in range(count):
             label = number % 4 == 0
-            rows.writerow(
-                [1000 + number, "sarcastic" if label else "not_sarcastic", "irony" if label else ""]
-            )
+            rows.writerow([1000 + number, "sarcastic" if label else "not_sarcastic", "irony" if label else ""])
 
 
 def kocosa(folder: Path, count: int) -> None:

@@ -58,9 +58,7 @@ def test_sizes_and_our_systems_are_measured_without_weights(tmp_path):
     only = ["table-4", "table-6", "table-8-ours", "table-9", "figure-3"]
     result = reproduce("kocosa", tmp_path / "out", data_dir=tmp_path / "data", only=only, quick=True)
     found = {cell.published.id: cell for _, cell in result.cells()}
-    values = {
-        cell.published.row: cell.ours.value for cell in found.values() if cell.published.exhibit == "table-4"
-    }
+    values = {cell.published.row: cell.ours.value for cell in found.values() if cell.published.exhibit == "table-4"}
     assert (values["dialogues"].value, values["sarcasm"].value, values["max turns"].value) == (40, 20, 3)
     assert values["sarcasm, %"].value == 50 and values["sarcasm, %"].low < 50
     assert values["tokens per dialogue"].value == 5  # 날씨 0, 비, 대단하네 0
@@ -69,9 +67,7 @@ def test_sizes_and_our_systems_are_measured_without_weights(tmp_path):
     whole = found["table-6/kocosa/total"]
     assert whole.ours.value.value == 40 and whole.verdict.word == "needs data"
     ours = found["table-8-ours/linear-full-context/ba"]
-    assert (
-        ours.ours.value.value == 1.0 and "another system, linear" in ours.ours.how
-    )  # one word tells the label
+    assert ours.ours.value.value == 1.0 and "another system, linear" in ours.ours.how  # one word tells the label
     gain = found["table-9/gain-by-the-full-context/model"].ours
     assert gain.value.value == 0 and "cross-validation of the part that is here" in gain.how
     (topics,) = (cell for cell in found.values() if cell.published.exhibit == "figure-3")

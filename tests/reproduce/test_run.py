@@ -60,9 +60,7 @@ def test_the_official_split_and_the_unbalanced_task_are_used_where_they_are(own_
     assert unbalanced.ours.value.n == 40, "F1 is a mean over sequences"
 
 
-def test_a_second_start_repeats_nothing_and_writes_the_same_bytes(
-    table_2, data, own_data, tmp_path, monkeypatch
-):
+def test_a_second_start_repeats_nothing_and_writes_the_same_bytes(table_2, data, own_data, tmp_path, monkeypatch):
     out = shutil.copytree(table_2[1], tmp_path / "out")
     before = {path.name: digest(path) for path in out.glob("[!.]*") if path.suffix == ".html"}
     run_trial = trials.run_trial
@@ -78,9 +76,7 @@ def test_a_second_start_repeats_nothing_and_writes_the_same_bytes(
     assert {path.name: digest(path) for path in out.glob("[!.]*") if path.suffix == ".html"} == before
     trained = []
     monkeypatch.setattr(
-        trials,
-        "run_trial",
-        lambda system, *a, **k: trained.append(system) or run_trial("random", *a, seed=0),
+        trials, "run_trial", lambda system, *a, **k: trained.append(system) or run_trial("random", *a, seed=0)
     )
     sarc(own_data / "sarc_pol", "train", "balanced", 90)
     changed = reproduce("sarc", out, data_dir=own_data, only=["table-2"], quick=True)
@@ -97,17 +93,7 @@ def test_a_run_killed_after_a_trial_continues_after_it(table_2, data, tmp_path):
         "def append(self, *a, **k):\n keep(self, *a, **k)\n os.kill(os.getpid(), signal.SIGKILL)\n"
         "Journal.append = append\nfrom deadpan.cli import main\nmain(sys.argv[1:])\n"
     )
-    command = [
-        "reproduce",
-        "sarc",
-        "--data-dir",
-        str(data),
-        "--only",
-        "table-2",
-        "--quick",
-        "--out",
-        str(out),
-    ]
+    command = ["reproduce", "sarc", "--data-dir", str(data), "--only", "table-2", "--quick", "--out", str(out)]
     environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
     killed = subprocess.run([sys.executable, "-c", dies, *command], env=environment, capture_output=True)
     assert killed.returncode == -signal.SIGKILL
@@ -191,10 +177,7 @@ def test_mistakes_are_one_line(data, tmp_path, deadpan):
         (["sarc", "--data-dir", data, "--out", full], "not a reproduction"),
         (["sark", "--data-dir", data, "--out", tmp_path / "x"], "sarc"),
         (["sarc", "--only", "table-9", "--data-dir", data, "--out", tmp_path / "x"], "table-1"),
-        (
-            ["sarc", "--vectors", tmp_path / "no.txt", "--data-dir", data, "--out", tmp_path / "x"],
-            "--vectors",
-        ),
+        (["sarc", "--vectors", tmp_path / "no.txt", "--data-dir", data, "--out", tmp_path / "x"], "--vectors"),
     ):
         ran = deadpan("reproduce", *arguments)
         assert ran.status == 2

@@ -27,9 +27,7 @@ def raw(folder, rows):
 def test_figures_of_raw_comments(tmp_path, monkeypatch):
     monkeypatch.setattr(sarc, "FEWEST", 5)
     rows = [(int(n < 2), "a b c", "science", "3") for n in range(20)]
-    rows += [
-        (int(n < 8), "a b c d" if n < 8 else "a", "politics", "99" if n < 8 else "-99") for n in range(10)
-    ]
+    rows += [(int(n < 8), "a b c d" if n < 8 else "a", "politics", "99" if n < 8 else "-99") for n in range(10)]
     raw(tmp_path / "data/sarc_raw_politics", rows)
     only = ["figure-2", "figure-3", "figure-4"]
     result = reproduce("sarc", tmp_path / "out", data_dir=tmp_path / "data", only=only)

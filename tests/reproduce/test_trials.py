@@ -35,9 +35,7 @@ def test_two_equal_seeds_have_the_interval_of_one():
     once = kept(lambda n, e: n % 2 == 0)
     table = score_predictions(EXAMPLES, answers(lambda n, e: n % 2 == 0)).scores
     mean = trials.mean_scores([once, once])["f1"]
-    assert (mean.value, mean.low, mean.high) == pytest.approx(
-        (table["f1"].value, table["f1"].low, table["f1"].high)
-    )
+    assert (mean.value, mean.low, mean.high) == pytest.approx((table["f1"].value, table["f1"].low, table["f1"].high))
 
 
 def test_a_constant_answer_is_named_whole_or_by_fold():

@@ -33,10 +33,7 @@ def test_a_batch_keeps_its_order_and_ids(caller):
     told = caller.detect({"texts": texts}).json()["results"]
     scores = Detector.load("base").predict_proba(texts)[:, 1]
     assert [row["score"] for row in told] == pytest.approx(scores.tolist(), abs=1e-6)
-    inputs = [
-        {"text": "oh sure", "id": "x", "context": ["A", {"speaker": "B", "text": "b"}]},
-        {"text": "no", "id": 7},
-    ]
+    inputs = [{"text": "oh sure", "id": "x", "context": ["A", {"speaker": "B", "text": "b"}]}, {"text": "no", "id": 7}]
     assert [row["id"] for row in caller.detect({"inputs": inputs}).json()["results"]] == ["x", "7"]
 
 
@@ -229,10 +226,7 @@ def test_metrics_count_requests_and_answers_but_no_texts(make_caller):
     assert 'deadpan_requests_total{method="POST",path="/v1/detect",status="200"} 1' in text
     assert 'path="other",status="404"' in text and "secret" not in text
     assert 'deadpan_request_seconds_count{path="/v1/detect"} 1' in text
-    assert (
-        sum(int(line.split()[-1]) for line in text.splitlines() if line.startswith("deadpan_texts_total"))
-        == 2
-    )
+    assert sum(int(line.split()[-1]) for line in text.splitlines() if line.startswith("deadpan_texts_total")) == 2
 
 
 def test_pages_load_nothing_from_elsewhere(caller):
@@ -255,10 +249,7 @@ def test_origins_are_let_in_by_name_only(make_caller):
     call = make_caller(origins=("https://mine.example",), rate=0)
     ask = {"Origin": "https://mine.example", "Access-Control-Request-Method": "POST"}
     answer = call("OPTIONS", "/v1/detect", headers=ask)
-    assert (answer.status_code, answer.headers["access-control-allow-origin"]) == (
-        204,
-        "https://mine.example",
-    )
+    assert (answer.status_code, answer.headers["access-control-allow-origin"]) == (204, "https://mine.example")
     other = call("OPTIONS", "/v1/detect", headers={**ask, "Origin": "https://other.example"})
     assert "access-control-allow-origin" not in other.headers
 

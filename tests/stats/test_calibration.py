@@ -48,9 +48,7 @@ def test_equal_mass_is_that_of_scikit_learn_and_equal_in_size() -> None:
 
 
 @given(rows_with_scores, st.randoms(use_true_random=False), st.sampled_from(["width", "mass"]))
-def test_the_order_of_rows_does_not_matter(
-    rows: list[tuple[bool, float]], shuffler: random.Random, by: str
-) -> None:
+def test_the_order_of_rows_does_not_matter(rows: list[tuple[bool, float]], shuffler: random.Random, by: str) -> None:
     shuffled = rows.copy()
     shuffler.shuffle(shuffled)
     found = [
@@ -67,8 +65,7 @@ def test_one_score_for_all_is_one_bin() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scores", "said"),
-    [([math.nan, 0.1], "1 of 2 are NaN"), ([0.5, 1.5], "from 0.5 to 1.5"), ([0.5], "1 scores")],
+    ("scores", "said"), [([math.nan, 0.1], "1 of 2 are NaN"), ([0.5, 1.5], "from 0.5 to 1.5"), ([0.5], "1 scores")]
 )
 def test_what_cannot_be_calibrated_is_refused(scores: list[float], said: str) -> None:
     with pytest.raises(DataError, match=said):

@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 from deadpan.errors import DataError
 from deadpan.stats import cluster_codes
 
-keys = st.lists(
-    st.tuples(st.sampled_from(["", "a", "b", "c", "d"]), st.sampled_from(["", "a", "b"])), max_size=12
-)
+keys = st.lists(st.tuples(st.sampled_from(["", "a", "b", "c", "d"]), st.sampled_from(["", "a", "b"])), max_size=12)
 
 
 def test_an_empty_key_joins_nothing() -> None:

@@ -71,9 +71,7 @@ def test_a_cluster_with_most_items_costs_degrees_of_freedom():
     )
 
 
-@pytest.mark.parametrize(
-    ("sizes", "icc"), [([1] * 100, 0.0), ([20] * 10, 0.8), ([10] * 12, 0.8), ([5] * 20, 0.8)]
-)
+@pytest.mark.parametrize(("sizes", "icc"), [([1] * 100, 0.0), ([20] * 10, 0.8), ([10] * 12, 0.8), ([5] * 20, 0.8)])
 def test_false_positives_are_near_the_level(sizes, icc):
     """Two systems of accuracy 0.7; 1,500 simulations have a standard error of 0.006."""
     rng, codes = np.random.default_rng(len(sizes)), np.repeat(np.arange(len(sizes)), sizes)
@@ -190,9 +188,7 @@ def test_no_items_and_one_cluster_have_no_interval():
 def test_a_score_that_is_no_mean_is_compared_by_leaving_out_clusters():
     rng, cells = np.random.default_rng(4), np.eye(6)
     truth = np.arange(200) % 2
-    first, second = (
-        cells[truth * 3 + np.where(rng.random(200) < right, truth, 1 - truth)] for right in (0.9, 0.7)
-    )
+    first, second = (cells[truth * 3 + np.where(rng.random(200) < right, truth, 1 - truth)] for right in (0.9, 0.7))
     found = paired_difference(first, second, of=SCORES["macro_f1"].of, metric="macro_f1")
     parts = [SCORES["macro_f1"].of(first.sum(0) - a) - SCORES["macro_f1"].of(second.sum(0) - b)
              for a, b in zip(first, second, strict=True)]  # fmt: skip
@@ -250,9 +246,7 @@ def test_the_interval_of_a_mean_is_wilsons_and_covers_near_1_in_clusters():
 def test_the_interval_of_a_mean_on_another_scale_is_a_t_interval():
     values = np.array([1.0, 2, 4, 7, 9])
     found = mean_over_clusters(values, np.arange(5))
-    assert (found.low, found.high) == pytest.approx(
-        t.interval(0.95, 4, values.mean(), values.std(ddof=1) / 5**0.5)
-    )
+    assert (found.low, found.high) == pytest.approx(t.interval(0.95, 4, values.mean(), values.std(ddof=1) / 5**0.5))
     assert mean_over_clusters(np.full(5, 3.0), np.arange(5)).low is None
 
 
@@ -262,9 +256,7 @@ def test_power_is_that_of_a_z_test_or_of_a_t_test():
     theirs = NormalIndPower(ddof=0).power(0.05 / 0.45, nobs1=400, alpha=0.05, ratio=0)
     assert power_to_detect(0.05, 0.45 / 20) == pytest.approx(theirs, abs=1e-6)
     assert power_to_detect(2.0, 1.0) == pytest.approx(norm.sf(1.96 - 2) + norm.sf(1.96 + 2), abs=1e-4)
-    assert power_to_detect(2.0, 1.0, degrees=9) == pytest.approx(
-        t.cdf(2 - 2.2622, 9) + t.cdf(-4.2622, 9), abs=1e-4
-    )
+    assert power_to_detect(2.0, 1.0, degrees=9) == pytest.approx(t.cdf(2 - 2.2622, 9) + t.cdf(-4.2622, 9), abs=1e-4)
     assert minimum_detectable_difference(1.0, degrees=9) == pytest.approx(t.ppf(0.975, 9) + t.ppf(0.8, 9))
 
 

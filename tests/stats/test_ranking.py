@@ -40,20 +40,14 @@ def test_one_cluster_has_no_interval_and_two_have_one():
     one = auc_interval(labels, scores, np.full(4, 7))
     assert (one.value, one.low, one.n) == (0.75, None, 4) and "one cluster" in one.why
     two = auc_interval(labels, scores, np.array([3, 3, 8, 8]))
-    assert (two.low, two.high) == (
-        0.0,
-        1.0,
-    )  # one of the two clusters is in the right order, one in the wrong
+    assert (two.low, two.high) == (0.0, 1.0)  # one of the two clusters is in the right order, one in the wrong
 
 
 def test_a_perfect_order_may_still_be_chance():
     """The ends are Wilson's for as many trials as the rarer label has clusters."""
     labels = np.array([True] * 4 + [False] * 6)
     for sign, value in ((1, 1.0), (-1, 0.0)):
-        found, plain = (
-            auc_interval(labels, sign * labels.astype(float), np.arange(10)),
-            wilson(round(4 * value), 4),
-        )
+        found, plain = (auc_interval(labels, sign * labels.astype(float), np.arange(10)), wilson(round(4 * value), 4))
         assert (found.value, found.low, found.high) == pytest.approx((value, plain.low, plain.high))
 
 
@@ -65,6 +59,4 @@ def test_the_seed_is_0_unless_another_is_given(monkeypatch):
     fewer = auc_interval(labels, scores, np.arange(20))
     assert fewer == auc_interval(labels, scores, np.arange(20), resamples=300) != found[0]
     monkeypatch.setattr("deadpan.stats.ranking._MOST_ROWS", 20)
-    assert auc_interval(labels, scores, np.arange(20)) == auc_interval(
-        labels, scores, np.arange(20), resamples=200
-    )
+    assert auc_interval(labels, scores, np.arange(20)) == auc_interval(labels, scores, np.arange(20), resamples=200)

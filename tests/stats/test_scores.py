@@ -28,9 +28,7 @@ def test_isarcasm_people_score_what_the_paper_says() -> None:
 def test_scores_are_those_of_scikit_learn(rows: list[tuple[bool, bool]]) -> None:
     truth, answers = [label for label, _ in rows], [answer for _, answer in rows]
     counts = stats.confusion(truth, answers)
-    p, r, f, _ = metrics.precision_recall_fscore_support(
-        truth, answers, labels=[False, True], zero_division=0
-    )
+    p, r, f, _ = metrics.precision_recall_fscore_support(truth, answers, labels=[False, True], zero_division=0)
     for side in (False, True):
         assert float(stats.precision(counts, side)) == pytest.approx(p[int(side)])
         assert float(stats.recall(counts, side)) == pytest.approx(r[int(side)])
@@ -39,9 +37,7 @@ def test_scores_are_those_of_scikit_learn(rows: list[tuple[bool, bool]]) -> None
     weighted = metrics.f1_score(truth, answers, average="weighted", zero_division=0)
     assert float(stats.weighted_f1(counts)) == pytest.approx(weighted)
     if len(set(truth)) == 2:
-        assert float(stats.macro_f1(counts)) == pytest.approx(
-            metrics.f1_score(truth, answers, average="macro")
-        )
+        assert float(stats.macro_f1(counts)) == pytest.approx(metrics.f1_score(truth, answers, average="macro"))
         balanced = metrics.balanced_accuracy_score(truth, answers)
         assert float(stats.balanced_accuracy(counts)) == pytest.approx(balanced)
     else:

@@ -76,9 +76,7 @@ def test_each_sequence_scores_as_scikit_learn_scores_it(rows: list[tuple[bool, b
         truth = [label for label, _, at in rows if at == name]
         answers = [answer for _, answer, at in rows if at == name]
         if any(truth) or any(answers):
-            wanted.append(
-                precision_recall_fscore_support(truth, answers, average="binary", zero_division=0)[:3]
-            )
+            wanted.append(precision_recall_fscore_support(truth, answers, average="binary", zero_division=0)[:3])
         else:
             wanted.append((1.0, 1.0, 1.0))
     found = sequence_scores(*(list(column) for column in zip(*rows, strict=True)))
@@ -93,8 +91,6 @@ def test_each_sequence_scores_as_scikit_learn_scores_it(rows: list[tuple[bool, b
         ([0.1, 0.2], ["a", 1], "names, empty for none: got 1"),
     ],
 )
-def test_columns_that_do_not_fit_are_refused(
-    scores: list[object], sequences: list[object], said: str
-) -> None:
+def test_columns_that_do_not_fit_are_refused(scores: list[object], sequences: list[object], said: str) -> None:
     with pytest.raises(DataError, match=said):
         pair_accuracy([True, False], [True, False], scores, sequences)  # type: ignore[arg-type]

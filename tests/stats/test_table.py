@@ -20,13 +20,10 @@ def example(id_: int | str, label: bool | None, group: str = "", sequence: str =
     return Example(id=str(id_), response=Turn("", "great"), label=label, group=group, sequence=sequence)
 
 
-def predictions(
-    answers: Sequence[bool | None], scores: Sequence[float | None] | None = None
-) -> list[Prediction]:
+def predictions(answers: Sequence[bool | None], scores: Sequence[float | None] | None = None) -> list[Prediction]:
     given_scores = scores or [None] * len(answers)
     return [
-        Prediction(str(at), answer, score)
-        for at, (answer, score) in enumerate(zip(answers, given_scores, strict=True))
+        Prediction(str(at), answer, score) for at, (answer, score) in enumerate(zip(answers, given_scores, strict=True))
     ]
 
 
@@ -102,9 +99,7 @@ def test_a_sequence_is_a_cluster_and_rows_outside_do_not_touch_pair_accuracy() -
 def test_scores_without_sequences_or_probabilities_are_not_there() -> None:
     table = score_predictions([example(0, True), example(1, False)], predictions([True, False]))
     assert "pair_accuracy" not in table.scores and "brier" not in table.scores
-    margins = score_predictions(
-        [example(0, True), example(1, False)], predictions([True, False], scores=[4.0, -1.0])
-    )
+    margins = score_predictions([example(0, True), example(1, False)], predictions([True, False], scores=[4.0, -1.0]))
     assert margins.scores["brier"].value is None and "not probabilities" in margins.scores["brier"].why
 
 
@@ -184,20 +179,9 @@ def test_the_order_of_examples_and_predictions_does_not_matter(
 
 
 def test_a_perfect_system_has_wilsons_intervals_over_the_clusters_that_count() -> None:
-    examples = [
-        Example(f"{n}", Turn("", f"text {n}"), label=n % 4 == 0, group=str(n // 2)) for n in range(40)
-    ]
-    scores = score_predictions(
-        examples, [Prediction(e.id, e.label, float(bool(e.label))) for e in examples]
-    ).scores
-    for name, clusters in {
-        "accuracy": 20,
-        "recall_not": 20,
-        "recall": 10,
-        "f1": 10,
-        "macro_f1": 10,
-        "auc": 10,
-    }.items():
+    examples = [Example(f"{n}", Turn("", f"text {n}"), label=n % 4 == 0, group=str(n // 2)) for n in range(40)]
+    scores = score_predictions(examples, [Prediction(e.id, e.label, float(bool(e.label))) for e in examples]).scores
+    for name, clusters in {"accuracy": 20, "recall_not": 20, "recall": 10, "f1": 10, "macro_f1": 10, "auc": 10}.items():
         assert scores[name].low == pytest.approx(wilson(clusters, clusters).low), name
         assert scores[name].high == 1.0
     assert (scores["brier"].low, scores["brier"].high) == pytest.approx((0.0, wilson(0, 20).high))

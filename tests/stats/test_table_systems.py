@@ -98,9 +98,7 @@ def test_what_cannot_be_compared_says_why() -> None:
     assert (row.difference.value, row.difference.why, row.p, row.p_holm) == (None, "no sequences", None, None)
     assert not row.significant and row.verdict == "undefined (no sequences)"
     one_class = [e for e in data if e.label]
-    said = {
-        name: [p for p in some if p.example_id in {e.id for e in one_class}] for name, some in two.items()
-    }
+    said = {name: [p for p in some if p.example_id in {e.id for e in one_class}] for name, some in two.items()}
     (row,) = compare_predictions(one_class, said, metric="balanced_accuracy")
     assert row.difference.why == "only one class in the truth" and row.p is None
     scored = [Prediction(e.id, e.label, 0.5) for e in data]

@@ -16,8 +16,6 @@ def program(tmp_path) -> Program:
 def built(tmp_path_factory) -> Program:
     """A folder with dumps and the corpus built from them; stories add files beside it and change none."""
     program = Program(tmp_path_factory.mktemp("built"))
-    program(
-        "corpus", "synthesize", "--out", "dumps", "--months", "2", "--comments", "6000", "--compression", "gz"
-    )
+    program("corpus", "synthesize", "--out", "dumps", "--months", "2", "--comments", "6000", "--compression", "gz")
     program("corpus", "build", "dumps", "--out", "corpus", "--memory", "500MB")
     return program

@@ -27,9 +27,7 @@ def test_the_months_load_in_duckdb_polars_and_datasets(built, tmp_path):
     folder = built.folder / "corpus" / "parquet"
     assert sorted(path.name for path in folder.iterdir()) == ["month=2010-01", "month=2010-02"]
     pattern = str(folder / "*" / "*.parquet")
-    found = duckdb.sql(
-        f"SELECT month, count(*) FROM read_parquet('{pattern}', hive_partitioning=true) GROUP BY 1"
-    )
+    found = duckdb.sql(f"SELECT month, count(*) FROM read_parquet('{pattern}', hive_partitioning=true) GROUP BY 1")
     assert sum(n for _, n in found.fetchall()) == count
     table = polars.read_parquet(pattern, hive_partitioning=True)
     assert (len(table), set(table["date"])) == (count, {"2010-01", "2010-02"})

@@ -27,18 +27,7 @@ def test_people_check_the_labels_of_a_corpus(program, built):
 
 
 def test_people_choose_the_sarcastic_one_of_two(program, built):
-    built(
-        "corpus",
-        "study",
-        "pairs",
-        "corpus",
-        "--out",
-        program.folder / "pairs",
-        "--sample",
-        "5",
-        "--raters",
-        "2",
-    )
+    built("corpus", "study", "pairs", "corpus", "--out", program.folder / "pairs", "--sample", "5", "--raters", "2")
     program("studio", "create", "pairwise", "pairs", "--name", "which")
     link = program.json("studio", "invite", "which", "--role", "participant", "--uses", "2")["link"]
     with served_studio(program) as site:

@@ -32,11 +32,7 @@ def items(program) -> list[dict]:
         pairs[item["language"]].setdefault(item["pair_id"] or item["id"], []).append(line)
     lines = []
     for families in pairs.values():
-        told = [
-            each
-            for each in families.values()
-            if len({json.loads(x)["context"][0]["text"] for x in each}) == 2
-        ]
+        told = [each for each in families.values() if len({json.loads(x)["context"][0]["text"] for x in each}) == 2]
         lines += [line for pair in told[:PAIRS] for line in pair]
     (program.folder / "public-small.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     return [json.loads(line) for line in lines]

@@ -76,12 +76,7 @@ class Program:
 
     def _process(self, *words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, *words],
-            cwd=self.folder,
-            env=self.env,
-            capture_output=True,
-            text=True,
-            check=False,
+            [sys.executable, *words], cwd=self.folder, env=self.env, capture_output=True, text=True, check=False
         )
 
     def json(self, *words: object) -> Any:

@@ -49,9 +49,7 @@ class Studio:
     def served(self):
         serve = f"-u -m deadpan studio serve --workers 1 --port {self.port}"
         command = [sys.executable, *serve.split()]
-        process = subprocess.Popen(
-            command, env=self.env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
+        process = subprocess.Popen(command, env=self.env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         try:
             said = ""
             while "deadpan studio at" not in said:
@@ -98,9 +96,7 @@ def check(page, name: str) -> None:
     same page in other colours."""
     # A click that leads away leaves no document for a moment.
     page.wait_for_function("document.documentElement !== null && document.readyState === 'complete'")
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (
-        f"{name} is wider than the screen"
-    )
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is wider than the screen"
     shape = page.evaluate(SHAPE)
     for scheme, rules in (("dark", COLOURS), ("light", ALL)):
         if shape in SEEN and not PICTURES:
@@ -171,9 +167,7 @@ def answer(page, size: str) -> None:
             if not stayed(page, before):
                 return  # it was the last answer: the next item is on the screen
             continue
-        page.locator(
-            ".question:not([hidden]):not(:has(input:checked)):has(input) .choice:not([hidden])"
-        ).first.tap()
+        page.locator(".question:not([hidden]):not(:has(input:checked)):has(input) .choice:not([hidden])").first.tap()
         saved(page)
         if not page.locator(OPEN).count():
             return

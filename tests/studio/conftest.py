@@ -195,8 +195,6 @@ def judged(site):
     for at in range(2):
         client = site.person(study)
         site.answer_all(
-            client,
-            study,
-            lambda item, at=at: {"sarcastic": "sarcastic" if item != "i3" or at else "not sarcastic"},
+            client, study, lambda item, at=at: {"sarcastic": "sarcastic" if item != "i3" or at else "not sarcastic"}
         )
     return study

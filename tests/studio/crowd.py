@@ -103,16 +103,11 @@ class Server:
 def prepare(server: Server, folder: Path, n_items: int = 200, raters: int = 60) -> str:
     """A study, and a link for everybody."""
     items = [
-        AnnotateItem(f"i{at}", Turn("B", f"Lovely, number {at}."), (Turn("A", "It rains."),))
-        for at in range(n_items)
+        AnnotateItem(f"i{at}", Turn("B", f"Lovely, number {at}."), (Turn("A", "It rains."),)) for at in range(n_items)
     ]
-    write_study(
-        folder, Study("annotate", "Load", raters_per_item=raters, settings={"qualification": 0}), items
-    )
+    write_study(folder, Study("annotate", "Load", raters_per_item=raters, settings={"qualification": 0}), items)
     server.command("create", "annotate", "--name", "load", str(folder))
-    return server.command("invite", "load", "--role", "participant", "--uses", "500")["link"].rsplit("/", 1)[
-        1
-    ]
+    return server.command("invite", "load", "--role", "participant", "--uses", "500")["link"].rsplit("/", 1)[1]
 
 
 class Annotator:

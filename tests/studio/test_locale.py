@@ -33,14 +33,10 @@ def test_every_message_in_the_source_is_known():
 
     root = Path(deadpan.studio.__file__).parent
     known = set(
-        re.findall(
-            r'^msgid "(.+)"$', (root / "locale/ko/LC_MESSAGES/django.po").read_text("utf-8"), re.MULTILINE
-        )
+        re.findall(r'^msgid "(.+)"$', (root / "locale/ko/LC_MESSAGES/django.po").read_text("utf-8"), re.MULTILINE)
     )
     for path in (root / "templates").rglob("*.html"):
-        for quote, found in re.findall(
-            r"{% translate ([\"'])(.*?)\1(?: context \"\w+\")? %}", path.read_text("utf-8")
-        ):
+        for quote, found in re.findall(r"{% translate ([\"'])(.*?)\1(?: context \"\w+\")? %}", path.read_text("utf-8")):
             assert found in known, f"{path.name}: {quote}{found}"
     for path in root.rglob("*.py"):
         for found in re.findall(r'(?:gettext|gettext_lazy|\b_)\("([^"]+)"\)', path.read_text("utf-8")):

@@ -51,12 +51,7 @@ def test_a_dialogue_that_a_person_found_sarcastic_is_shown(tmp_path, monkeypatch
 
 
 def test_a_drop_is_shown_with_its_reason(tmp_path, monkeypatch):
-    reason = {
-        "step": "response",
-        "reason": "no_contrast",
-        "detail": "0.1",
-        "draft": draft("one", "It is bad."),
-    }
+    reason = {"step": "response", "reason": "no_contrast", "detail": "0.1", "draft": draft("one", "It is bad.")}
     page, finding = visit(tmp_path, monkeypatch, run([draft("two")], [reason]))
     assert "dropped by the step response: no response sounds friendly" in page and "It is bad." in page
     assert "(no_contrast: 0.1)" in page and "dropped, response: no_contrast" in page

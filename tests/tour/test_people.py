@@ -29,9 +29,7 @@ print(json.dumps([guide.finding, [link.href for link in guide.artefacts]]))
 
 
 def visit(folder: Path) -> list[object]:
-    ran = subprocess.run(
-        [sys.executable, "-c", SCRIPT, str(folder)], capture_output=True, text=True, check=True
-    )
+    ran = subprocess.run([sys.executable, "-c", SCRIPT, str(folder)], capture_output=True, text=True, check=True)
     return json.loads(ran.stdout)
 
 

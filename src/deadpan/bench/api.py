@@ -36,9 +36,7 @@ class BenchResult(Result):
 
     def __repr__(self) -> str:
         models = ", ".join(run.plan.model for run in self.runs)
-        return (
-            f"BenchResult({models} on {self.set}, {len(self.incomplete)} incomplete, out={str(self.out)!r})"
-        )
+        return f"BenchResult({models} on {self.set}, {len(self.incomplete)} incomplete, out={str(self.out)!r})"
 
     @property
     def incomplete(self) -> tuple[BenchRun, ...]:
@@ -60,9 +58,7 @@ class BenchResult(Result):
             notes += _missing(run)
         notes.append(f"Rows and journals: {self.out}/")
         if self.partial:
-            notes.append(
-                "Runs on part of a set are not on a leaderboard: run the whole set, with another --out."
-            )
+            notes.append("Runs on part of a set are not on a leaderboard: run the whole set, with another --out.")
         else:
             notes.append(f"Leaderboard: deadpan bench site {self.out} --out site")
         return Summary(tables, tuple(notes))

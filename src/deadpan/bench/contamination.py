@@ -202,10 +202,7 @@ def _options(items: Sequence[Item]) -> list[_Question]:
     for item, other in zip(items, [*items[1:], items[0]], strict=True):
         order = tuple(range(len(item.options)))
         prompt = NEXT_OPTION.format(
-            letter=LETTERS[order[-1]],
-            scene=_scene(item),
-            question=item.question,
-            options=_lettered(item, order[:-1]),
+            letter=LETTERS[order[-1]], scene=_scene(item), question=item.question, options=_lettered(item, order[:-1])
         )
         questions.append(_Question("last option", family(item), prompt, item.options[-1], other.options[-1]))
     return questions

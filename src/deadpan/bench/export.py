@@ -31,9 +31,7 @@ def export_bench(
     if Path(out).suffix in EXPORTS:
         return export_rows([Path(source) for source in sources], out)
     if len(sources) > 1 or any(Path(source).is_dir() for source in sources):
-        raise ConfigError(
-            f"{out}: rows of runs are exported to a file: end its name with {', '.join(EXPORTS)}"
-        )
+        raise ConfigError(f"{out}: rows of runs are exported to a file: end its name with {', '.join(EXPORTS)}")
     return export_set(sources[0] if sources else DEFAULT_SET, out, ask=ask)
 
 
@@ -66,9 +64,7 @@ def export_set(items: str | Path | ItemSet, out: Path, *, ask: AskPassphrase | N
     """Write both folders. A set that is not public is never exported."""
     items, out = open_set(items, ask), Path(out)
     if not items.public:
-        raise DataError(
-            f"{items.label} is {items.visibility}: only public sets are exported; seal it instead"
-        )
+        raise DataError(f"{items.label} is {items.visibility}: only public sets are exported; seal it instead")
     if out.exists() and any(out.iterdir()):
         raise DataError(f"{out}: not empty: choose another --out")
     by_language: dict[str, list[Item]] = {}
@@ -77,9 +73,7 @@ def export_set(items: str | Path | ItemSet, out: Path, *, ask: AskPassphrase | N
     _write_harness(out / HARNESS, items, by_language)
     _write_hugging_face(out / HUGGING_FACE, items, by_language)
     counts = {language: len(members) for language, members in by_language.items()}
-    write_manifest(
-        out, command="bench export", config={"set": items.label, "hash": items.hash}, counts=counts
-    )
+    write_manifest(out, command="bench export", config={"set": items.label, "hash": items.hash}, counts=counts)
     return SetExport(out, items.label, items.hash, counts)
 
 
@@ -282,11 +276,7 @@ class RowExport(Result):
 
     def as_dict(self) -> dict[str, object]:
         """Return the file and what it holds."""
-        return {
-            "out": str(self.out),
-            "rows": self.rows,
-            "with_items_and_answers": self.with_items_and_answers,
-        }
+        return {"out": str(self.out), "rows": self.rows, "with_items_and_answers": self.with_items_and_answers}
 
     def summary(self) -> Summary:
         """Return the file and the number of rows."""

@@ -164,9 +164,7 @@ def harden_set(
     own = {name for item in opened.items for name in (item.id, item.pair_id)}
     findings = tuple(each for each in problems if each.item not in own)
     recorded = bool(runs) and not folders
-    result = HardenedSet(
-        out, opened.label, opened.hash, tuple(verdicts), findings, audit, panel, tally, recorded
-    )
+    result = HardenedSet(out, opened.label, opened.hash, tuple(verdicts), findings, audit, panel, tally, recorded)
     _write(result, opened, seed)
     return result
 
@@ -430,9 +428,7 @@ def gather_panel(
     key = {item.id: item.answer for item in items.items}
     for person in sorted({name for by_person in people.values() for name in by_person}):
         given = {
-            item: float(by_person[person] == key[item])
-            for item, by_person in people.items()
-            if person in by_person
+            item: float(by_person[person] == key[item]) for item, by_person in people.items() if person in by_person
         }
         panelists.append(_panelist(f"person {person}", "human", given, None, chance))
         rows.append([given.get(item, np.nan) for item in ids])

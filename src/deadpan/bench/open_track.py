@@ -62,9 +62,7 @@ def run_open_track(
         if name.startswith(BASELINE_PREFIX):
             raise ConfigError(f"{name} only chooses letters: give a model that writes")
         check_price(name, settings)
-    [(folder, complete)] = run_models(
-        [model], replace(settings, prompt=EXPLAIN), out / "explain", watch=watch
-    )
+    [(folder, complete)] = run_models([model], replace(settings, prompt=EXPLAIN), out / "explain", watch=watch)
     if not complete:
         raise DataError(f"{folder}: some explanations are missing: repeat the command to resume it")
     texts = {(row.item, row.run): row.text.strip() for row in read_run(folder).rows}
@@ -80,9 +78,7 @@ def run_open_track(
     return replace(scores, out=written)
 
 
-def _write_marked(
-    folder: Path, marked: list[OpenAnswer], model: str, judge: str, settings: RunSettings
-) -> Path:
+def _write_marked(folder: Path, marked: list[OpenAnswer], model: str, judge: str, settings: RunSettings) -> Path:
     """Write the explanations with their marks, then the manifest."""
     make_folder(folder, settings.set.visibility)
     write_records(folder / EXPLANATIONS, marked, OpenAnswer)
@@ -102,9 +98,7 @@ def _with_rest_of_budget(settings: RunSettings, folder: Path) -> RunSettings:
     return replace(settings, max_cost=max(0.0, settings.max_cost - spent))
 
 
-def _judge(
-    judge: str, texts: dict[Key, str], settings: RunSettings, out: Path, watch: Watch
-) -> dict[Key, int]:
+def _judge(judge: str, texts: dict[Key, str], settings: RunSettings, out: Path, watch: Watch) -> dict[Key, int]:
     """Return the judge's marks; a reply without a readable mark gives none."""
     known = {item.id: item for item in settings.set.items}
     posed = tuple(posed_to_judge(known[item], run, text) for (item, run), text in texts.items())
@@ -250,9 +244,7 @@ def score_open(model: str, items: ItemSet, marked: Sequence[OpenAnswer], seed: i
         right[name] = mean_interval([float(mark) for mark, _ in known], [group for _, group in known], seed)
     agreement = {}
     for one, other in combinations(used, 2):
-        both = [
-            (a, b) for a, b in zip(used[one], used[other], strict=True) if a is not None and b is not None
-        ]
+        both = [(a, b) for a, b in zip(used[one], used[other], strict=True) if a is not None and b is not None]
         ratings = ratings_from_matrix(both, categories=(True, False))
         agreement[f"{one} and {other}"] = {
             "agree": raw_agreement(ratings, seed=seed),

@@ -183,13 +183,9 @@ def detector_answers(items: ItemSet, detectors: Mapping[str, Predictor]) -> dict
         seen = getattr(detector, "seen_", None)
         known = int(seen.contain(flat).sum()) if seen is not None else 0
         if known:
-            raise DataError(
-                f"{name} was trained on {known} of the {len(flat)} replies: give a detector that was not"
-            )
+            raise DataError(f"{name} was trained on {known} of the {len(flat)} replies: give a detector that was not")
         scores = iter([prediction.score for prediction in detector.predict(flat)])
-        chosen = {
-            item.id: [next(scores) for _ in both] for item, both in zip(items.items, replies, strict=True)
-        }
+        chosen = {item.id: [next(scores) for _ in both] for item, both in zip(items.items, replies, strict=True)}
         answers[_NAMED + name] = ChosenReplies(_NAMED + name, chosen)
     return answers
 

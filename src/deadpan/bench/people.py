@@ -56,12 +56,7 @@ class QuizStudy(Result):
 
 
 def write_quiz(
-    items: str | Path | ItemSet,
-    out: Path,
-    *,
-    raters: int = 5,
-    seed: int = 0,
-    ask: AskPassphrase | None = None,
+    items: str | Path | ItemSet, out: Path, *, raters: int = 5, seed: int = 0, ask: AskPassphrase | None = None
 ) -> QuizStudy:
     """Write the study. Answer, category and pair are hidden fields: no browser gets them."""
     items, out = open_set(items, ask), Path(out)
@@ -279,9 +274,7 @@ def write_human_run(out: Path, items: ItemSet, judgments: Sequence[Judgment], ta
     """Write people's answers as a run, one run per person; return whether every item has an answer."""
     answers = latest_answers(items, judgments, tally)
     if not answers:
-        raise DataError(
-            f"none of {len(judgments)} answers is to an item of {items.label}: name its set with --set"
-        )
+        raise DataError(f"none of {len(judgments)} answers is to an item of {items.label}: name its set with --set")
     if out.exists() and any(out.iterdir()):
         raise DataError(f"{out}: not empty: choose another --out")
     people = sorted({person for by_person in answers.values() for person in by_person})
@@ -414,9 +407,7 @@ class SetAgreement(Result):
         ]
         columns = ("item", "people", "agreed", "right", "dropped because")
         reasons = ", ".join(f"{why} {n}" for why, n in Counter(each.why for each in dropped).items())
-        note = f"kept {len(self.kept)} of {len(self.items)} items" + (
-            f"; dropped: {reasons}" if reasons else ""
-        )
+        note = f"kept {len(self.kept)} of {len(self.items)} items" + (f"; dropped: {reasons}" if reasons else "")
         return Summary((Table(columns, tuple(rows)),) if rows else (), (*self.tally.notes(), note))
 
 
@@ -443,11 +434,7 @@ def agreed_items(
 
 
 def item_agreement(
-    items: ItemSet,
-    judgments: Sequence[Judgment],
-    tally: Tally,
-    min_agreement: float = 0.8,
-    min_raters: int = 3,
+    items: ItemSet, judgments: Sequence[Judgment], tally: Tally, min_agreement: float = 0.8, min_raters: int = 3
 ) -> list[ItemAgreement]:
     """Return the agreement per item. If most people chose another option, key or wording is wrong."""
     answers = latest_answers(items, judgments, tally)

@@ -68,11 +68,7 @@ class ResponseModel(Result):
 
 
 def fit_responses(
-    responses: FloatArray,
-    items: Sequence[str],
-    respondents: Sequence[str],
-    *,
-    guessing: float | Sequence[float] = 0.0,
+    responses: FloatArray, items: Sequence[str], respondents: Sequence[str], *, guessing: float | Sequence[float] = 0.0
 ) -> ResponseModel:
     """Fit a matrix of responses, one row per respondent: the share of right answers, NaN for none.
 
@@ -124,12 +120,7 @@ def _posterior(
 
 
 def _maximize(
-    right: FloatArray,
-    known: np.ndarray,
-    slope: FloatArray,
-    place: FloatArray,
-    floor: FloatArray,
-    weights: FloatArray,
+    right: FloatArray, known: np.ndarray, slope: FloatArray, place: FloatArray, floor: FloatArray, weights: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Improve every item by itself: a few damped steps of Fisher scoring on the expected responses."""
     hits, tries = right.T @ weights, known.T.astype(np.float64) @ weights
@@ -151,12 +142,7 @@ def _maximize(
 
 
 def _variances(
-    right: FloatArray,
-    known: np.ndarray,
-    slope: FloatArray,
-    place: FloatArray,
-    floor: FloatArray,
-    weights: FloatArray,
+    right: FloatArray, known: np.ndarray, slope: FloatArray, place: FloatArray, floor: FloatArray, weights: FloatArray
 ) -> FloatArray:
     """Return the posterior variances of all slopes, then of all difficulties.
 

@@ -44,12 +44,7 @@ def sarcbench(set: str = DEFAULT_SET, runs: int = 5, max_tokens: int = 128) -> T
             id=item.id,
             input=render_prompt(item, range(6)),
             target=LETTERS[item.answer],
-            metadata={
-                "category": item.category,
-                "pair": item.pair_id,
-                "set_hash": items.hash,
-                "options": item.options,
-            },
+            metadata={"category": item.category, "pair": item.pair_id, "set_hash": items.hash, "options": item.options},
         )
         for item in items.items
     ]

@@ -228,9 +228,7 @@ def _card(front: Mapping[str, Any], title: str, lead: str, sections: Mapping[str
 def _yaml(value: Mapping[str, Any]) -> str:
     """Return front matter. Values are written as JSON, which is valid YAML and needs no quoting rules."""
     return "".join(
-        f"{key}: {json.dumps(part, ensure_ascii=True)}\n"
-        for key, part in value.items()
-        if part not in ("", [])
+        f"{key}: {json.dumps(part, ensure_ascii=True)}\n" for key, part in value.items() if part not in ("", [])
     )
 
 
@@ -310,9 +308,7 @@ def write_dataset_folder(
         described.append(FileFacts(split, f"data/{split}.parquet", digest(path), path.stat().st_size, n))
     write_text(out / "README.md", data_card(facts, sizes))
     write_json(out / "croissant.json", croissant(facts, described))
-    counts = {
-        f"{split}.{word}": n for split, words in sizes.labels.items() for word, n in sorted(words.items())
-    }
+    counts = {f"{split}.{word}": n for split, words in sizes.labels.items() for word, n in sorted(words.items())}
     write_manifest(out, command=command, config=encode(facts), counts=counts, tally=tally, before=before)
     return sizes
 
@@ -325,24 +321,18 @@ def _check_splits(out: Path, splits: Sequence[str]) -> None:
             raise ConfigError(f"a split is named with letters, digits and _, got {split!r}")
     hub = [hub_split(split) for split in splits]
     if len(set(hub)) < len(hub):
-        raise ConfigError(
-            f"two splits would have the same name on Hugging Face ({', '.join(splits)}): rename one"
-        )
+        raise ConfigError(f"two splits would have the same name on Hugging Face ({', '.join(splits)}): rename one")
     left = sorted(p.name for p in (out / "data").glob("*") if p.stem not in splits or p.suffix != ".parquet")
     if left:
         raise DataError(f"{out / 'data' / left[0]}: left there by something else; release to an empty folder")
 
 
-def _counted(
-    split: str, examples: Iterable[Example], sizes: Sizes, seen: dict[str, str]
-) -> Iterator[Example]:
+def _counted(split: str, examples: Iterable[Example], sizes: Sizes, seen: dict[str, str]) -> Iterator[Example]:
     """Yield the examples while counting them; check that ids are unique and splits consistent."""
     known = split in get_args(Split)
     for example in examples:
         if example.id in seen:
-            raise DataError(
-                f"example {example.id!r} of {split} is already in {seen[example.id]}: ids must differ"
-            )
+            raise DataError(f"example {example.id!r} of {split} is already in {seen[example.id]}: ids must differ")
         if known and example.split not in ("", split):
             raise DataError(f"example {example.id!r} says its split is {example.split}, not {split}")
         seen[example.id] = split
@@ -410,9 +400,7 @@ MEANINGS = {
 
 
 def croissant(
-    facts: DataFacts,
-    files: Sequence[FileFacts],
-    record_set: Callable[[FileFacts], dict[str, Any]] | None = None,
+    facts: DataFacts, files: Sequence[FileFacts], record_set: Callable[[FileFacts], dict[str, Any]] | None = None
 ) -> dict[str, Any]:
     """Return the metadata as JSON-LD: one record set per split, each field tied to its Parquet column.
 
@@ -502,11 +490,7 @@ def _sub_field(column: str, part: str, file: FileFacts) -> dict[str, Any]:
         "name": part,
         "description": MEANINGS[part],
         "dataType": "sc:Text",
-        "source": {
-            "fileObject": {"@id": file.path},
-            "extract": {"column": column},
-            "transform": {"jsonPath": part},
-        },
+        "source": {"fileObject": {"@id": file.path}, "extract": {"column": column}, "transform": {"jsonPath": part}},
     }
 
 

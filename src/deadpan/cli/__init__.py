@@ -22,10 +22,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "deadpan.cli.generate:generate",
         "Generate sarcastic dialogues with a language model, and filter them.",
     ),
-    "studio": (
-        "deadpan.cli.studio:studio",
-        "Run studies with people: annotate, survey, audit, take a benchmark.",
-    ),
+    "studio": ("deadpan.cli.studio:studio", "Run studies with people: annotate, survey, audit, take a benchmark."),
     "detect": ("deadpan.cli.detect:detect", "Train, use, explain and compare detectors."),
     "serve": ("deadpan.cli.serve:serve", "Serve a playground page and an HTTP service."),
     "bench": ("deadpan.cli.bench:bench", "Run SarcBench on language models; write a leaderboard."),

@@ -17,13 +17,9 @@ METHODS = ("majority", "dawid-skene", "mace")
 @click.command()
 @click.argument("judgments", type=PATH, metavar="JUDGMENTS")
 @click.option("--question", help="The question, if the file has several.")
-@click.option(
-    "--scale", type=click.Choice(SCALES), default="nominal", show_default=True, help="Scale of the answers."
-)
+@click.option("--scale", type=click.Choice(SCALES), default="nominal", show_default=True, help="Scale of the answers.")
 @click.option("--out", type=PATH, help="Where to write the aggregated labels.")
-@click.option(
-    "--method", type=click.Choice(METHODS), default="majority", show_default=True, help="How to aggregate."
-)
+@click.option("--method", type=click.Choice(METHODS), default="majority", show_default=True, help="How to aggregate.")
 @seed_option
 @json_option
 def agree(

@@ -46,16 +46,12 @@ def list_command(as_json: bool) -> None:
 
 @datasets.command("show")
 @options.source_argument
-@click.option(
-    "-n", "--sample", default=3, show_default=True, type=click.IntRange(min=1), help="Show N at random."
-)
+@click.option("-n", "--sample", default=3, show_default=True, type=click.IntRange(min=1), help="Show N at random.")
 @click.option("--label", type=click.Choice(["sarcastic", "sincere"]), help="Show only these.")
 @options.reading_options
 @seed_option
 @json_option
-def show_command(
-    source: str, sample: int, label: str | None, seed: int, as_json: bool, reading: Reading
-) -> None:
+def show_command(source: str, sample: int, label: str | None, seed: int, as_json: bool, reading: Reading) -> None:
     """Print a few conversations, drawn at random."""
     from deadpan.datasets import sample_source
     from deadpan.validation import encode

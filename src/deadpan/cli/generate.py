@@ -64,9 +64,7 @@ def plan_command(
 @limit_option
 @max_cost_option
 @click.option("--until", type=click.Choice(_STEPS), metavar="STEP", help="Stop after this step.")
-@click.option(
-    "--only", type=click.Choice((*_STEPS, "backcheck")), metavar="STEP", help="Run this step alone."
-)
+@click.option("--only", type=click.Choice((*_STEPS, "backcheck")), metavar="STEP", help="Run this step alone.")
 @click.option("--resume", is_flag=True, help="Continue a run that was stopped or killed.")
 @click.option("--dry-run", is_flag=True, help="Show what the run would cost, and stop.")
 @click.option("--detector", type=PATH, help="backcheck: folder of a trained detector.")
@@ -174,9 +172,7 @@ def _decide(draft: Draft, place: int, total: int) -> str | None:
     show_conversation(screen, as_examples(draft, "")[0])
     screen.print(f"the model says: {draft.suspect}", markup=False)
     key = click.prompt(
-        f"{place} of {total}: [a]bnormal, [n]ormal, [s]kip, [q]uit",
-        type=click.Choice(list(_KEYS)),
-        show_choices=False,
+        f"{place} of {total}: [a]bnormal, [n]ormal, [s]kip, [q]uit", type=click.Choice(list(_KEYS)), show_choices=False
     )
     return _KEYS[key]
 

@@ -74,16 +74,12 @@ def llm() -> None:
 @click.option("--system-prompt", "instruction", default="", help="Instructions for the model.")
 @sampling_options()
 @click.option("--choice", "choices", multiple=True, metavar="TEXT", help="Permitted answer; repeatable.")
-@click.option(
-    "--max-tokens", type=NumberOrNone(int), default=256, show_default=True, help="Token limit of the answer."
-)
+@click.option("--max-tokens", type=NumberOrNone(int), default=256, show_default=True, help="Token limit of the answer.")
 @click.option("--seed", type=int, help="Random seed; the server gets one derived from it and the prompt.")
 @click.option("--replicate", default=0, show_default=True, help="Another number gives another draw.")
 @click.option("--no-cache", is_flag=True, help="Ask even if the answer is in the cache.")
 @json_option
-def ask_command(
-    prompt: str, instruction: str, replicate: int, no_cache: bool, as_json: bool, **settings: Any
-) -> None:
+def ask_command(prompt: str, instruction: str, replicate: int, no_cache: bool, as_json: bool, **settings: Any) -> None:
     """Ask one question; if PROMPT is -, it is read from standard input."""
     from deadpan.llm import LLMSettings, complete, default_model, system, user
     from deadpan.validation import encode

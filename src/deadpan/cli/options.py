@@ -24,9 +24,7 @@ sample_option = click.option("--sample", type=click.IntRange(min=1), help="Take 
 turns_option = click.option(
     "--turns", default="0", show_default=True, metavar="N|full", help="Turns of context before the response."
 )
-metric_option = click.option(
-    "--metric", help="Score used to compare systems. [default: chosen to suit the data]"
-)
+metric_option = click.option("--metric", help="Score used to compare systems. [default: chosen to suit the data]")
 base_url_option = click.option("--base-url", default="", help="Address of an OpenAI-compatible server.")
 key_env_option = click.option(
     "--key-env", default="OPENAI_API_KEY", show_default=True, help="Environment variable with its API key."

@@ -16,9 +16,7 @@ from deadpan.cli.terminal.progress import progress_bar
 @out_option
 @click.option("--quick", is_flag=True, help="One fold, samples and one seed: minutes instead of hours.")
 @click.option("--only", multiple=True, metavar="ID", help="Only this table or figure, such as table-2.")
-@click.option(
-    "--seeds", default=3, show_default=True, type=click.IntRange(1), help="Number of seeds per network."
-)
+@click.option("--seeds", default=3, show_default=True, type=click.IntRange(1), help="Number of seeds per network.")
 @click.option("--vectors", type=PATH, help="SARC: a file of GloVe vectors for the sentence embeddings.")
 @click.option("--encoder", type=PATH, help="KoCoSa: folder with KLUE-RoBERTa's weights in base/ and large/.")
 @click.option("--set", "items", type=PATH, help="SarcBench: a file of items instead of the shipped set.")

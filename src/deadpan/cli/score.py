@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 @source_argument
 @click.argument("predictions", nargs=-1, type=PATH, metavar="[PREDICTIONS]...")
 @metric_option
-@click.option(
-    "--out", type=FOLDER, help="Folder for a page with curves, all errors as .csv, and scores.json."
-)
+@click.option("--out", type=FOLDER, help="Folder for a page with curves, all errors as .csv, and scores.json.")
 @reading_options
 @seed_option
 @json_option

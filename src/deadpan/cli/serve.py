@@ -12,13 +12,9 @@ from deadpan.cli.terminal.output import json_option, show
 
 
 @click.command()
-@click.option(
-    "--detector", "models", multiple=True, metavar="[NAME=]FOLDER", help="Also serve this saved detector."
-)
+@click.option("--detector", "models", multiple=True, metavar="[NAME=]FOLDER", help="Also serve this saved detector.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option(
-    "--port", default=8080, show_default=True, type=click.IntRange(0, 65535), help="0: any free port."
-)
+@click.option("--port", default=8080, show_default=True, type=click.IntRange(0, 65535), help="0: any free port.")
 @click.option("--keys", type=FILE, help="File with one API key per line; without it, no key is needed.")
 @click.option("--open", is_flag=True, help="Let other machines in without keys.")
 @click.option("--rate", default=600, show_default=True,

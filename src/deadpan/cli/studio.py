@@ -29,9 +29,7 @@ _home_option = click.option(
     type=PATH,
     help="Folder of the studio [env: DEADPAN_STUDIO]. The database is in it, or at DATABASE_URL.",
 )
-_site_option = click.option(
-    "--site", default="", help="Address of the studio. [default: where it was served last]"
-)
+_site_option = click.option("--site", default="", help="Address of the studio. [default: where it was served last]")
 _settings_option = click.option(
     "--setting", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the protocol."
 )
@@ -103,9 +101,7 @@ def _known_protocol(ctx: click.Context, parameter: click.Parameter, name: str) -
 @click.option("--qualification", type=click.IntRange(0), help="Items in the qualification round; 0: none.")
 @click.option("--turns", type=click.Choice(["none", "full"]), help="reader-judgment: context turns shown.")
 @_settings_option
-@click.option(
-    "--order", default="random", show_default=True, help="random, or informative (needs --detector)."
-)
+@click.option("--order", default="random", show_default=True, help="random, or informative (needs --detector).")
 @click.option("--detector", metavar="FOLDER", help="Detector whose most informative items come first.")
 @limit_option
 @sample_option
@@ -141,9 +137,7 @@ def create(
     show(created_result(create_study(name, plan.study, plan.items, _actor(), order)), as_json)
 
 
-def _plan(
-    protocol: str, source: str | None, reading: Reading, limit: int | None, sample: int, seed: int
-) -> StudyPlan:
+def _plan(protocol: str, source: str | None, reading: Reading, limit: int | None, sample: int, seed: int) -> StudyPlan:
     """Read SOURCE as the records the protocol makes items from."""
     from deadpan.studio.protocols import PROTOCOLS
     from deadpan.studio.records.sources import empty_plan, plan_from_records, read_study_source
@@ -168,12 +162,8 @@ def _plan(
 
 @studio.command("serve")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option(
-    "--port", default=8000, show_default=True, type=click.IntRange(1, 65535), help="Port to listen on."
-)
-@click.option(
-    "--allow", "hosts", multiple=True, metavar="NAME", help="A host name people use, behind a TLS proxy."
-)
+@click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535), help="Port to listen on.")
+@click.option("--allow", "hosts", multiple=True, metavar="NAME", help="A host name people use, behind a TLS proxy.")
 @click.option("--plain-http", is_flag=True, help="Send cookies without TLS: only on a network you trust.")
 @click.option("--client-header", default="", help="Header with the client's address: X-Forwarded-For.")
 @click.option("--workers", default=2, show_default=True, type=click.IntRange(1), help="Server processes.")
@@ -203,10 +193,7 @@ def invite(study: Any, role: str, site: str, as_json: bool, **options: Any) -> N
     from deadpan.studio.people.admission import invite_link
 
     now = datetime.now(UTC)
-    show(
-        invite_link(study, role, now=now, actor=_actor(), site=site or last_address(), **options),
-        as_json,
-    )
+    show(invite_link(study, role, now=now, actor=_actor(), site=site or last_address(), **options), as_json)
 
 
 @studio.command()
@@ -218,9 +205,7 @@ def invite(study: Any, role: str, site: str, as_json: bool, **options: Any) -> N
 @click.option("--admit", multiple=True, metavar="PSEUDONYM", help="Admit this applicant.")
 @click.option("--refuse", multiple=True, metavar="PSEUDONYM", help="Refuse this applicant.")
 @click.option("--admit-proposed", is_flag=True, help="Admit everyone the table of applicants proposes.")
-@click.option(
-    "--reset-password", metavar="ACCOUNT", help="Print a link to set a new password, the owner's too."
-)
+@click.option("--reset-password", metavar="ACCOUNT", help="Print a link to set a new password, the owner's too.")
 @_site_option
 @_about_study
 def members(
@@ -255,9 +240,7 @@ def members(
 @click.option("--add-items", type=click.Path(path_type=Path, exists=True), metavar="FILE",
               help="Add the items of a table, an item file or Label Studio tasks.")  # fmt: skip
 @_about_study
-def set_(
-    study: Any, settings: Any, title: str, stage: str | None, add_items: Path | None, as_json: bool
-) -> None:
+def set_(study: Any, settings: Any, title: str, stage: str | None, add_items: Path | None, as_json: bool) -> None:
     """Change a study while it runs: settings, title, items; open, pause or close it."""
     from deadpan.studio.records import steering
     from deadpan.studio.records.sources import file_items
@@ -305,9 +288,7 @@ def show_status(study: Any, agreement: bool, log: bool, seed: int, as_json: bool
 @click.option("--list", "listed", is_flag=True, help="List the imports of the study.")
 @click.option("--remove", type=int, metavar="IMPORT", help="Remove an import with everything it added.")
 @_about_study
-def import_(
-    study: Any, file: Path | None, dry_run: bool, listed: bool, remove: int | None, as_json: bool
-) -> None:
+def import_(study: Any, file: Path | None, dry_run: bool, listed: bool, remove: int | None, as_json: bool) -> None:
     """Add labels made elsewhere: Judgments (.jsonl, .parquet) or a Label Studio export (.json)."""
     from deadpan.studio.records.imports import import_file, remove_import, study_imports
 

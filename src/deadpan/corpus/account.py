@@ -145,9 +145,7 @@ def ingest_notes(units: Sequence[Unit], forgotten: Forgotten) -> list[str]:
     places = [place for unit in units for place in unit.places]
     if places:
         count = sum(unit.unreadable for unit in units)
-        notes.append(
-            f"{count:,} unreadable lines, among them {', '.join(places[:_SHOWN])}; see {UNREADABLE}."
-        )
+        notes.append(f"{count:,} unreadable lines, among them {', '.join(places[:_SHOWN])}; see {UNREADABLE}.")
     notes += [f"{unit.name}: only in part ({unit.damage})." for unit in units if unit.damage]
     strangers = forgotten.unmatched(stone for unit in units for stone in unit.forgotten)
     if strangers:
@@ -235,11 +233,7 @@ PERSONAL = (
 
 
 def corpus_card(
-    stats: Mapping[str, Any],
-    months: list[str],
-    settings: CorpusSettings,
-    folder: Path,
-    synthetic: bool = False,
+    stats: Mapping[str, Any], months: list[str], settings: CorpusSettings, folder: Path, synthetic: bool = False
 ) -> str:
     """Return the card in Markdown, from which Hugging Face `datasets` loads the raw corpus.
 

@@ -81,9 +81,7 @@ def draw_benchmarks(engine: Engine, settings: CorpusSettings, replies: Frame, sc
     return Benchmarks(target / "lines", target / "ids", folders, _index_sizes(folders, counts), +drops)
 
 
-def _index_sizes(
-    folders: Sequence[str], counts: Counter[tuple[str, str, int, int]]
-) -> dict[str, dict[str, Any]]:
+def _index_sizes(folders: Sequence[str], counts: Counter[tuple[str, str, int, int]]) -> dict[str, dict[str, Any]]:
     """Return sequences, replies, sarcastic replies and their mean share, for each index."""
     sizes: dict[str, dict[str, Any]] = {folder: {} for folder in folders}
     for folder in folders:
@@ -318,9 +316,7 @@ def _pairs(
     drops["no_contrast"] += len(some) - len(waiting)
     turn = 0
     while waiting:
-        closeness = similarity(
-            [drawn[at][0].text for at in waiting], [drawn[at][1][turn].text for at in waiting]
-        )
+        closeness = similarity([drawn[at][0].text for at in waiting], [drawn[at][1][turn].text for at in waiting])
         far = closeness <= rules.max_similarity
         for at, different in zip(waiting, far.tolist(), strict=True):
             if different:
@@ -352,9 +348,7 @@ def check_vectors(name: str) -> None:
 
         find_embedded()
     elif not Path(name).is_file():
-        raise ConfigError(
-            f"vectors {name!r}: no such file; give a GloVe file, or {EMBEDDED_VECTORS} for deadpan's own"
-        )
+        raise ConfigError(f"vectors {name!r}: no such file; give a GloVe file, or {EMBEDDED_VECTORS} for deadpan's own")
 
 
 class WordSums:

@@ -22,14 +22,7 @@ from deadpan.corpus.duplicates import UniqueUnits, deduplicate
 from deadpan.corpus.engines.duckdb import literal, open_duckdb, readable_error
 from deadpan.corpus.engines.engine import ENGINES, Engine, EngineSettings, Frame, count_rows, parquet_files
 from deadpan.corpus.label import author_parts, candidate_parts, census_step, read_census
-from deadpan.corpus.release import (
-    check_output,
-    check_url,
-    output_places,
-    publish,
-    upload_corpus,
-    uploaded_tombstones,
-)
+from deadpan.corpus.release import check_output, check_url, output_places, publish, upload_corpus, uploaded_tombstones
 from deadpan.corpus.rows import Unit, read_dumps, rows_of
 from deadpan.corpus.rules import Forgotten
 from deadpan.corpus.settings import BUILD_STEPS, BuildOptions, CorpusSettings, configure, month_name
@@ -254,9 +247,7 @@ class Build:
 
         return self.engine.scan([self.checkpoints.step("no_posts", [], make) / "rows.parquet"])
 
-    def benchmark(
-        self, ingested: Ingested, labelled: Labelled, threaded: Threaded, moved: Progress
-    ) -> Manifest:
+    def benchmark(self, ingested: Ingested, labelled: Labelled, threaded: Threaded, moved: Progress) -> Manifest:
         """Draw the benchmarks, write every file, and publish them."""
         engine, settings = self.engine, self.settings
         folder, scratch = self.checkpoints.fresh, self.checkpoints.scratch

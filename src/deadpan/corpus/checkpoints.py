@@ -166,6 +166,4 @@ def file_facts(path: Path) -> dict[str, Any]:
 
 def disk_full(out: Path) -> DataError:
     """Return the error for a full disk."""
-    return DataError(
-        f"{out}: disk full; finished steps are kept: free some space, then run the command again"
-    )
+    return DataError(f"{out}: disk full; finished steps are kept: free some space, then run the command again")

@@ -55,9 +55,7 @@ class UniqueUnits:
     dropped: Counter[int]
 
 
-def deduplicate(
-    checkpoints: Checkpoints, engine: Engine, units: Sequence[Unit], dumps: Sequence[Dump]
-) -> UniqueUnits:
+def deduplicate(checkpoints: Checkpoints, engine: Engine, units: Sequence[Unit], dumps: Sequence[Dump]) -> UniqueUnits:
     """Return units of one kind without duplicates. Units without a dropped copy are unchanged."""
     repeated = _repeated_ids(checkpoints, engine, units)
     if repeated is None:
@@ -82,9 +80,7 @@ def _repeated_ids(checkpoints: Checkpoints, engine: Engine, units: Sequence[Unit
     ids = engine.scan([file for unit in units for file in unit.rows]).filter(~nw.col("id").is_null())
     often = ids.group_by("id").agg(count=nw.len()).filter(nw.col("count") > 1).select("id")
     folder = checkpoints.step(
-        f"repeated_{units[0].kind}",
-        sorted(unit.key for unit in units),
-        lambda folder: engine.save(often, folder),
+        f"repeated_{units[0].kind}", sorted(unit.key for unit in units), lambda folder: engine.save(often, folder)
     )
     return folder if count_rows(engine, folder) else None
 
@@ -292,9 +288,7 @@ def _facts(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
 def _numbered_rows(connection: duckdb.DuckDBPyConnection, job: CopiesJob) -> str:
     """Return the rows of a unit, with the number of rows before their file."""
     connection.execute("CREATE OR REPLACE TEMP TABLE starts (filename VARCHAR, start BIGINT)")
-    connection.executemany(
-        "INSERT INTO starts VALUES (?, ?)", [[file.path, file.start] for file in job.files]
-    )
+    connection.executemany("INSERT INTO starts VALUES (?, ?)", [[file.path, file.start] for file in job.files])
     files = literals(Path(file.path) for file in job.files)
     return f"read_parquet({files}, filename=true, file_row_number=true) JOIN starts USING (filename)"
 

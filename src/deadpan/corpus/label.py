@@ -90,9 +90,7 @@ def candidate_parts(
     parts = []
     for unit in units:
         relevant = [
-            part.name
-            for part, other in zip(authors, units, strict=True)
-            if other.first_month <= unit.last_month
+            part.name for part, other in zip(authors, units, strict=True) if other.first_month <= unit.last_month
         ]
         frame = rows_of(engine, [unit], choose)
         key = {"unit": unit.key, "authors": sorted(relevant), "scope": _relevant_scope(scope, unit)}
@@ -132,19 +130,12 @@ class Census:
 
 
 def census_step(
-    checkpoints: Checkpoints,
-    engine: Engine,
-    comments: Frame,
-    candidates: Sequence[Path],
-    scope: Scope,
-    key: object,
+    checkpoints: Checkpoints, engine: Engine, comments: Frame, candidates: Sequence[Path], scope: Scope, key: object
 ) -> Path:
     """Return a folder of counts: rows by (month, reason, in scope), candidates by month, authors by month."""
 
     def make(folder: Path) -> None:
-        rows = comments.with_columns(
-            inside=nw.when(in_scope(scope)).then(nw.lit(True)).otherwise(nw.lit(False))
-        )
+        rows = comments.with_columns(inside=nw.when(in_scope(scope)).then(nw.lit(True)).otherwise(nw.lit(False)))
         engine.save(rows.group_by("month", "reason", "inside").agg(count=nw.len()), folder / "rows")
         all_candidates = engine.scan([file for part in candidates for file in parquet_files(part)])
         engine.save(all_candidates.group_by("month").agg(count=nw.len()), folder / "candidates")
@@ -156,9 +147,7 @@ def census_step(
     return checkpoints.step("census", key, make)
 
 
-def read_census(
-    engine: Engine, folder: Path, threads: Path, duplicates: Counter[int], scope: Scope
-) -> Census:
+def read_census(engine: Engine, folder: Path, threads: Path, duplicates: Counter[int], scope: Scope) -> Census:
     """Count every comment under one reason; what has no reason was kept."""
 
     def rows(name: str) -> list[dict[str, int | str | bool]]:

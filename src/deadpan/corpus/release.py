@@ -18,14 +18,7 @@ from deadpan.corpus.rules import FORGOTTEN
 from deadpan.corpus.settings import BuildOptions, CorpusSettings
 from deadpan.corpus.write import MONTHS_FOLDER
 from deadpan.errors import ConfigError, DataError
-from deadpan.storage import (
-    Manifest,
-    manifest_path,
-    read_json,
-    read_manifest,
-    save_manifest,
-    write_json,
-)
+from deadpan.storage import Manifest, manifest_path, read_json, read_manifest, save_manifest, write_json
 
 OPTIONAL_FILES = (UNREADABLE, FORGOTTEN)
 RELEASES = "releases.json"
@@ -46,16 +39,12 @@ def check_output(checkpoints: Checkpoints, settings: CorpusSettings, options: Bu
         manifest = read_manifest(out, any_version=True)
         ours |= {*manifest.files, "manifest.json"} if manifest.command in _COMMANDS else set()
     planned = [*OPTIONAL_FILES, "manifest.json", *planned_files(settings, options.packed)]
-    planned += [
-        path.relative_to(out).as_posix() for path in (out / MONTHS_FOLDER).glob("month=*/sarc.parquet")
-    ]
+    planned += [path.relative_to(out).as_posix() for path in (out / MONTHS_FOLDER).glob("month=*/sarc.parquet")]
     found = [name for name in planned if (out / name).exists() and name not in ours]
     found += [path.relative_to(out).as_posix() for path in checkpoints.foreign()]
     if found:
         more = f" and {len(found) - 1} more" if len(found) > 1 else ""
-        raise DataError(
-            f"{out / found[0]}{more}: not written by deadpan, so not overwritten: choose another --out"
-        )
+        raise DataError(f"{out / found[0]}{more}: not written by deadpan, so not overwritten: choose another --out")
 
 
 def planned_files(settings: CorpusSettings, packed: bool) -> list[str]:

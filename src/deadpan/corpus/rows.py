@@ -20,16 +20,7 @@ from deadpan.corpus.checkpoints import Checkpoints, disk_full, finish_step, star
 from deadpan.corpus.dumps import Dump, Kind, hash_dumps
 from deadpan.corpus.engines.duckdb import PARQUET_OPTIONS, is_disk_full, job_connection, literal, literals
 from deadpan.corpus.engines.engine import Engine, Frame, Report, Share, ignore
-from deadpan.corpus.lines import (
-    BLOCK_BYTES,
-    OBJECT_SIZE,
-    WINDOW,
-    Lines,
-    Spool,
-    as_place,
-    open_lines,
-    raw_lines,
-)
+from deadpan.corpus.lines import BLOCK_BYTES, OBJECT_SIZE, WINDOW, Lines, Spool, as_place, open_lines, raw_lines
 from deadpan.corpus.rules import Forgotten, comments_query, posts_query, tombstone_sql
 from deadpan.corpus.settings import FIRST_MONTH, LAST_MONTH, BuildOptions, TextRules, month_name
 from deadpan.errors import DataError
@@ -124,8 +115,7 @@ def _with_names(rows: Frame, kind: Kind) -> Frame:
     if kind == "posts":
         return rows
     return rows.with_columns(
-        top=nw.when(nw.col("on_post")).then(nw.col("thread")),
-        link=nw.coalesce(nw.col("link"), nw.col("thread")),
+        top=nw.when(nw.col("on_post")).then(nw.col("thread")), link=nw.coalesce(nw.col("link"), nw.col("thread"))
     )
 
 
@@ -174,10 +164,7 @@ def read_dumps(
 
     progress("ingest", done, total)
     engine.run_jobs(read_dump, jobs, watch, share.at_once)
-    units = [
-        _load_unit(folder, dump, key["sha256"])
-        for folder, dump, key in zip(folders, dumps, keys, strict=True)
-    ]
+    units = [_load_unit(folder, dump, key["sha256"]) for folder, dump, key in zip(folders, dumps, keys, strict=True)]
     for dump, unit in zip(dumps, units, strict=True):
         _check_unit(dump, unit, options)
     return units
@@ -324,9 +311,7 @@ class _DumpReader:
                 raise DataError(f"{self.dump.path}: {reason}") from None
             raise DataError(f"{self.dump.path}: cannot be read ({text[:200]})") from None
 
-    def _counts(
-        self, lines: Lines, files: Sequence[Path], parts: Sequence[int], damage: str
-    ) -> dict[str, Any]:
+    def _counts(self, lines: Lines, files: Sequence[Path], parts: Sequence[int], damage: str) -> dict[str, Any]:
         """Return the counts of a unit, and the line numbers of the first unreadable lines."""
         source = f"read_parquet({literals(files)}, file_row_number=true, filename=true)"
         months = self.connection.execute(
@@ -337,8 +322,7 @@ class _DumpReader:
         if unreadable:
             starts = dict(zip(map(str, files), accumulate(parts, initial=0), strict=False))
             found = self.connection.execute(
-                f"SELECT filename, file_row_number FROM {source} WHERE id IS NULL ORDER BY ALL"
-                f" LIMIT {LISTED_LINES}"
+                f"SELECT filename, file_row_number FROM {source} WHERE id IS NULL ORDER BY ALL LIMIT {LISTED_LINES}"
             ).fetchall()
             first = sorted(starts[file] + row for file, row in found)
         cut = self._is_cut(lines, files)

@@ -242,9 +242,7 @@ def _shown_text() -> str:
 def _sound(words: str) -> str:
     """Return the condition that a line has the fields every rule needs."""
     moment = _number("created_utc")
-    return (
-        f"{words} IS NOT NULL AND regexp_matches(id, {literal(SOUND_ID)}) AND {moment} BETWEEN 0 AND {LATEST}"
-    )
+    return f"{words} IS NOT NULL AND regexp_matches(id, {literal(SOUND_ID)}) AND {moment} BETWEEN 0 AND {LATEST}"
 
 
 def _bare(column: str) -> str:
@@ -303,9 +301,7 @@ class Forgotten:
         if not self.tombstones:
             return ""
         connection.execute("CREATE OR REPLACE TABLE forgotten_authors (name VARCHAR)")
-        connection.executemany(
-            "INSERT INTO forgotten_authors VALUES (?)", [[one] for one in sorted(self.tombstones)]
-        )
+        connection.executemany("INSERT INTO forgotten_authors VALUES (?)", [[one] for one in sorted(self.tombstones)])
         return "forgotten_authors"
 
     def unmatched(self, matched: Iterable[str]) -> list[str]:

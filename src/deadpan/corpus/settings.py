@@ -43,9 +43,7 @@ class TextRules:
         try:
             re.compile(f"[{self.not_after}]" if self.not_after else "")
         except re.error as bad:
-            raise ConfigError(
-                f"not_after is not a character class ({bad}): write it like A-Za-z0-9/<"
-            ) from None
+            raise ConfigError(f"not_after is not a character class ({bad}): write it like A-Za-z0-9/<") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +58,7 @@ class Scope:
 
     def __post_init__(self) -> None:
         if self.first > self.last:
-            raise ConfigError(
-                f"first month {self.first_month} is after last month {self.last_month}: swap them"
-            )
+            raise ConfigError(f"first month {self.first_month} is after last month {self.last_month}: swap them")
 
     @property
     def first(self) -> int:
@@ -87,17 +83,13 @@ class BenchmarkRules:
     max_similarity: float = 0.95
     vectors: str = EMBEDDED_VECTORS
     test_share: float = 0.2
-    subsets: Mapping[str, tuple[str, ...]] = field(
-        default_factory=lambda: MappingProxyType({"pol": ("politics",)})
-    )
+    subsets: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({"pol": ("politics",)}))
 
     def __post_init__(self) -> None:
         if not 0 < self.test_share < 1:
             raise ConfigError(f"test_share must be between 0 and 1, got {self.test_share:g}")
         if not 0 <= self.min_tokens <= self.max_tokens:
-            raise ConfigError(
-                f"min_tokens {self.min_tokens} is above max_tokens {self.max_tokens}: swap them"
-            )
+            raise ConfigError(f"min_tokens {self.min_tokens} is above max_tokens {self.max_tokens}: swap them")
         for name in self.subsets:
             if not re.fullmatch(r"[A-Za-z0-9_-]+", name) or name in _RESERVED or name.startswith("after-"):
                 raise ConfigError(f"subset {name!r} cannot be the name of a folder here: use another word")
@@ -143,9 +135,7 @@ def configure(
     """
     if not isinstance(settings, CorpusSettings):
         settings = (
-            CorpusSettings()
-            if settings is None
-            else read_config(check_path(settings, "settings"), CorpusSettings)
+            CorpusSettings() if settings is None else read_config(check_path(settings, "settings"), CorpusSettings)
         )
     parts: dict[str, Any] = {name: getattr(settings, name) for name in ("text", "scope", "benchmark")}
     parts["options"] = BuildOptions()

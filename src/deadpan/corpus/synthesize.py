@@ -51,12 +51,7 @@ _ENDS = (".", ".", ".", "!", "?", "", "...")
 _MARKS = (" /s", " /s", " /s", " /s", "\n\n/s", "./s", " /s ", " /s\n", "\u00a0/s")
 _NEAR_MARKS = (" that is 5 m/s", " and/s", " <b>no</s", " /S", " you forgot the /s there", " w/s")
 _FOREIGN = ("naïve", "Zürich", "정말", "😀", "¯\\_(ツ)_/¯", "\u2028", "\u3000", "—", "“quoted”")
-_LINKS = (
-    "http://i.imgur.com/x.jpg",
-    "https://example.org/a?b=1&amp;c=2",
-    "www.example.com",
-    "[this](/r/pics)",
-)
+_LINKS = ("http://i.imgur.com/x.jpg", "https://example.org/a?b=1&amp;c=2", "www.example.com", "[this](/r/pics)")
 
 
 @dataclass(slots=True)
@@ -200,9 +195,7 @@ class _Writer:
         line = self._line(id, parent, post, author, body, moment, modern)
         if chance <= 0.9998:
             return line
-        return (
-            line[: len(line) // 2] + b"\n" if random.random() < 0.5 else line + line
-        )  # half of it, or twice
+        return line[: len(line) // 2] + b"\n" if random.random() < 0.5 else line + line  # half of it, or twice
 
     def _line(
         self, id: str, parent: str, post: SyntheticPost, author: str, body: str, moment: int, modern: bool
@@ -264,9 +257,7 @@ _CHANGES: tuple[tuple[float, Callable[[Random, str], str]], ...] = (
 def _vocabulary() -> tuple[list[str], list[float]]:
     """Return words by descending frequency, with cumulative Zipf weights."""
     made = [a + b + c for a in _SYLLABLES for b in _SYLLABLES for c in ("", *_SYLLABLES)]
-    made += [
-        a + b + c + d for a in _SYLLABLES for b in _SYLLABLES for c in _SYLLABLES for d in _SYLLABLES[:4]
-    ]
+    made += [a + b + c + d for a in _SYLLABLES for b in _SYLLABLES for c in _SYLLABLES for d in _SYLLABLES[:4]]
     words = [*_COMMON] + [word for word in made if word not in _COMMON]
     return words, list(accumulate(1 / (rank + 2.7) ** 1.1 for rank in range(len(words))))
 

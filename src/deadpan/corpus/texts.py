@@ -98,13 +98,9 @@ class RawRows:
         columns = ("post", "last", "place", "id", "label", "text", "ancestors", "subreddit")
         replies = self.engine.scan(parquet_files(self.inputs.threads / "replies"))
         said = self.engine.scan(parquet_files(entries / "said")).select("id", "text")
-        with_text = said.join(replies, on="id", how="inner").with_columns(
-            ancestors=nw.lit(""), subreddit=nw.lit("")
-        )
+        with_text = said.join(replies, on="id", how="inner").with_columns(ancestors=nw.lit(""), subreddit=nw.lit(""))
         sequences = self.engine.scan(parquet_files(self.inputs.threads / "sequences"))
-        heads = sequences.with_columns(
-            place=nw.lit(0, nw.Int32), label=nw.lit(False), id=nw.lit(""), text=nw.lit("")
-        )
+        heads = sequences.with_columns(place=nw.lit(0, nw.Int32), label=nw.lit(False), id=nw.lit(""), text=nw.lit(""))
         return nw.concat([with_text.select(*columns), heads.select(*columns)], how="vertical")
 
     def _step(self, name: str, make: Callable[[Path], None]) -> Path:

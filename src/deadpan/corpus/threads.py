@@ -47,9 +47,7 @@ class ThreadInputs:
         return {"format": THREADS_FORMAT, "units": names, "drop_under": self.scope.drop_under_sarcasm}
 
 
-def thread_step(
-    checkpoints: Checkpoints, engine: Engine, inputs: ThreadInputs, progress: Progress = silent
-) -> Path:
+def thread_step(checkpoints: Checkpoints, engine: Engine, inputs: ThreadInputs, progress: Progress = silent) -> Path:
     """Return a folder of the comments under sarcasm, the sequences, their members and the broken chains."""
     base = _reusable(checkpoints, inputs)
 
@@ -140,11 +138,7 @@ class _Threads:
 
     def _comments(self, homes: Frame | None, choose: Choose) -> Frame:
         """Return some of the comments, with divided threads merged if `homes` is given."""
-        return rows_of(
-            self.engine,
-            self.inputs.units,
-            lambda rows: choose(self._merged(rows, homes)),
-        )
+        return rows_of(self.engine, self.inputs.units, lambda rows: choose(self._merged(rows, homes)))
 
     def _changed(self, base: Base | None, homes: Frame | None) -> Frame | None:
         """Return the threads in which the new units have a comment, and all that were merged before."""
@@ -172,9 +166,7 @@ class _Threads:
         folder = target / "rows"
         self.engine.scatter(chosen, folder, "thread", self.engine.job_bytes // BATCH_GROWTH)
         jobs = [
-            ThreadsJob(
-                str(path.resolve()), str(target.resolve()), number, self.inputs.scope.drop_under_sarcasm
-            )
+            ThreadsJob(str(path.resolve()), str(target.resolve()), number, self.inputs.scope.drop_under_sarcasm)
             for number, path in enumerate(parts_of(folder))
         ]
         finished = iter(range(1, len(jobs) + 1))

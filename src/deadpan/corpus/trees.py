@@ -90,9 +90,7 @@ def thread_tables(table: pa.Table, drop_under: bool) -> dict[str, pa.Table]:
     missing = orphans.group_by(["up", "thread"]).aggregate([]).select(["up", "thread"])
     reach = np.union1d(np.flatnonzero(marked | below), result.parents)
     return {
-        "under": table.select(["thread", "id", "month"])
-        .filter(pa.array(under))
-        .cast(THREAD_SCHEMAS["under"]),
+        "under": table.select(["thread", "id", "month"]).filter(pa.array(under)).cast(THREAD_SCHEMAS["under"]),
         "sequences": result.sequences,
         "replies": result.replies,
         "members": result.members,
@@ -206,9 +204,7 @@ def _parent_codes(table: pa.Table, forest: Trees) -> Numbers:
     outside = pc.coalesce(
         pc.binary_join_element_wise("3", table["top"], ""), pc.binary_join_element_wise("1", table["up"], "")
     )
-    numbers = (
-        pc.fill_null(outside.combine_chunks().dictionary_encode().indices, -1).to_numpy().astype(np.int64)
-    )
+    numbers = pc.fill_null(outside.combine_chunks().dictionary_encode().indices, -1).to_numpy().astype(np.int64)
     return np.where(forest.parents < n, forest.parents, np.where(numbers >= 0, n + numbers, -1))
 
 

@@ -151,9 +151,7 @@ def entries_with_folders(engine: Engine, entries: Path, ids: Path, folders: Sequ
         name = f"in_{number}"
         here = needed.filter(nw.col("folder") == folder).select("id").unique()
         there = here.with_columns(nw.lit(True).alias(name))
-        both = both.join(there, on="id", how="left").with_columns(
-            nw.coalesce(nw.col(name), nw.lit(False)).alias(name)
-        )
+        both = both.join(there, on="id", how="left").with_columns(nw.coalesce(nw.col(name), nw.lit(False)).alias(name))
     return both
 
 

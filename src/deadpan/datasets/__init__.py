@@ -112,9 +112,7 @@ class Dataset(Result):
         by_split: dict[str, Counter[bool | None]] = {}
         for example in self.examples:
             by_split.setdefault(example.split, Counter())[example.label] += 1
-        rows = tuple(
-            (split or "no split", n[True], n[False], n[None], n.total()) for split, n in by_split.items()
-        )
+        rows = tuple((split or "no split", n[True], n[False], n[None], n.total()) for split, n in by_split.items())
         columns = ("split", "sarcastic", "sincere", "unlabelled", "n")
         return Summary((Table(columns, rows, self.name),), self.tally.notes())
 
@@ -249,9 +247,7 @@ def read_parts(
     tested = [e for e in second.examples if e.split == "test"] or second.examples
     if not learned:
         raise DataError(f"{train}: holds a test split only: name a corpus to train on")
-    examples = [
-        replace(e, id=f"train/{e.id}", split="train", group=_apart("train", e.group)) for e in learned
-    ]
+    examples = [replace(e, id=f"train/{e.id}", split="train", group=_apart("train", e.group)) for e in learned]
     examples += [replace(e, split="test", group=_apart("test", e.group)) for e in tested]
     first.tally.merge(second.tally)
     name = f"{second.name}, trained on {first.name}"

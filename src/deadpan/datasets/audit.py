@@ -200,9 +200,7 @@ class CorpusAudit(Result):
         notes = [self.why] if self.why else []
         if self.shortcuts:
             title = f"{self.name}: AUC of classifiers that see only one kind of feature"
-            tables.append(
-                Table(("only", "AUC", "explains", "n"), tuple(shortcut_rows(self.shortcuts)), title)
-            )
+            tables.append(Table(("only", "AUC", "explains", "n"), tuple(shortcut_rows(self.shortcuts)), title))
         if self.noise:
             notes.append(noise_sentence(self.noise))
         return Summary((*tables, *self.leaks.tables()), tuple(notes))
@@ -210,10 +208,7 @@ class CorpusAudit(Result):
 
 def shortcut_rows(shortcuts: Shortcuts) -> list[tuple[Cell, ...]]:
     """Return the rows of the table of shortcuts: the family, its AUC, and what it explains."""
-    rows = [
-        (s.family, s.auc, _percent(s.explained.value), s.auc.n)
-        for s in (*shortcuts.families, shortcuts.together)
-    ]
+    rows = [(s.family, s.auc, _percent(s.explained.value), s.auc.n) for s in (*shortcuts.families, shortcuts.together)]
     return [*rows, ("words of the text", shortcuts.words, "", shortcuts.words.n)]
 
 
@@ -223,27 +218,19 @@ def _percent(value: float | None) -> str:
 
 def noise_sentence(noise: LabelNoise) -> str:
     """Return what confident learning found, and whether planted errors say that it can be trusted."""
-    flagged, found, alarms = (
-        100 * (i.value or 0.0) for i in (noise.flagged, noise.found, noise.false_alarms)
-    )
+    flagged, found, alarms = (100 * (i.value or 0.0) for i in (noise.flagged, noise.found, noise.false_alarms))
     sentence = (
         f"Confident learning suspects {flagged:.1f} % of the labels. It finds {found:.0f} % of "
         f"the labels flipped on purpose and suspects {alarms:.0f} % of all others (AUC {noise.auc:.2f})"
     )
     if not noise.trusted:
         return f"{sentence}: it cannot tell errors from hard examples here, so the list proves nothing."
-    rate = (
-        "" if noise.estimate is None else f" About {100 * noise.estimate:.1f} % of the labels may be wrong."
-    )
+    rate = "" if noise.estimate is None else f" About {100 * noise.estimate:.1f} % of the labels may be wrong."
     return f"{sentence}.{rate}"
 
 
 def audit_corpora(
-    corpora: Mapping[str, Iterable[Example]],
-    *,
-    seed: int = 0,
-    rows: int = _MAX_ROWS,
-    progress: Progress = silent,
+    corpora: Mapping[str, Iterable[Example]], *, seed: int = 0, rows: int = _MAX_ROWS, progress: Progress = silent
 ) -> tuple[tuple[CorpusAudit, ...], LeakReport]:
     """Audit corpora given as {name: examples}; return an audit of each, and the leaks between them.
 
@@ -328,9 +315,7 @@ def _share(share: Interval | None) -> str:
     """Return a share in percent with its interval; nothing where it is undefined."""
     if share is None or share.value is None:
         return ""
-    ends = (
-        "" if share.low is None or share.high is None else f" [{100 * share.low:.0f}, {100 * share.high:.0f}]"
-    )
+    ends = "" if share.low is None or share.high is None else f" [{100 * share.low:.0f}, {100 * share.high:.0f}]"
     return f"{100 * share.value:.0f} %{ends}"
 
 
@@ -348,7 +333,5 @@ def explained_figure(found: Mapping[str, Rescored]) -> Figure:
     half = sum((share.value or 0.0) >= 0.25 for share in ordered.values())
     title = f"In {half} of {len(ordered)} corpora shortcuts explain a quarter of the best score or more"
     if len(ordered) == 1:
-        title = (
-            f"Shortcuts explain {'a quarter of the best score or more' if half else 'less than a quarter'}"
-        )
+        title = f"Shortcuts explain {'a quarter of the best score or more' if half else 'less than a quarter'}"
     return whiskers(title, ordered, unit="share explained", mark=("nothing", 0.0))

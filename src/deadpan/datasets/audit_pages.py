@@ -114,8 +114,7 @@ def _about(atlas: Atlas) -> OutputPage:
     strong = sum((auc.low or 0.0) >= _STRONG for auc in best)
     corpora = "1 corpus" if len(atlas.audits) == 1 else f"{len(atlas.audits)} corpora"
     finding = (copies if worst.repeated >= _MANY else "") + (
-        f"In {strong} of {corpora} one family of shallow features alone reaches an AUC "
-        f"significantly above {_STRONG}."
+        f"In {strong} of {corpora} one family of shallow features alone reaches an AUC significantly above {_STRONG}."
     )
     facts = (corpora, f"{sum(audit.n for audit in atlas.audits):,} examples")
     return OutputPage("Leaks and shortcuts", finding, facts, "index.html")
@@ -132,9 +131,7 @@ def _corpus_page(audit: CorpusAudit, atlas: Atlas, folder: Path, slug: str) -> P
     if found:
         page.heading("Shortcuts to the label")
         add_figure(page, folder, f"{slug}-shortcuts", lambda: _whiskers(found))
-        page.table(("only", "AUC", "explains", "n"), shortcut_rows(found), numeric=("explains",)).text(
-            _SHORTCUTS
-        )
+        page.table(("only", "AUC", "explains", "n"), shortcut_rows(found), numeric=("explains",)).text(_SHORTCUTS)
         if audit.sampled < audit.n:
             page.note(f"Classifiers saw a random {audit.sampled:,} of the {audit.n:,} examples.")
     if noise and where:
@@ -143,8 +140,7 @@ def _corpus_page(audit: CorpusAudit, atlas: Atlas, folder: Path, slug: str) -> P
         page.text(_CARTOGRAPHY)
         if noise.trusted and noise.errors:
             rows = [
-                (e.id, e.text, "sarcastic" if e.label else "sincere", e.margin)
-                for e in noise.errors[:ERRORS_LISTED]
+                (e.id, e.text, "sarcastic" if e.label else "sincere", e.margin) for e in noise.errors[:ERRORS_LISTED]
             ]
             page.table(("id", "text", "label", "margin"), rows, caption="Labels to check first")
     for table in audit.leaks.tables():

@@ -188,9 +188,7 @@ def clean_dataset(
     progress("looking for duplicates", 0, 0)
     cleaning = clean_examples(data.examples, also=also, name=data.name)
     if not cleaning.examples:
-        raise DataError(
-            f"{source}: nothing remains: no row has both a label and a text that no other row has"
-        )
+        raise DataError(f"{source}: nothing remains: no row has both a label and a text that no other row has")
     examples = cleaning.examples
     if len({example.split for example in examples}) == 1:
         parts = split([replace(example, split="") for example in examples], fractions, seed=seed)
@@ -272,9 +270,7 @@ def _duplicates(rows: Sequence[Example], gone: dict[int, tuple[str, int | None]]
             gone[at] = ("identical", first[key])
     for left, right in near_duplicates(keys, threshold):
         for one, other in zip(left.tolist(), right.tolist(), strict=True):
-            early, late = (
-                sorted(first[key] for key in (one, other)) if one in first and other in first else (0, 0)
-            )
+            early, late = sorted(first[key] for key in (one, other)) if one in first and other in first else (0, 0)
             if early != late and early not in gone and late not in gone:
                 gone[late] = ("near", early)
 

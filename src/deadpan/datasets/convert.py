@@ -95,9 +95,7 @@ def convert_dataset(
     check_not_source(source, out)
     with _collector_paused():
         if out.suffix in (".csv", ".tsv", ".xlsx"):
-            count = write_table(
-                out, _FLAT_COLUMNS, map(_cells, with_progress(reader, "converting", progress))
-            )
+            count = write_table(out, _FLAT_COLUMNS, map(_cells, with_progress(reader, "converting", progress)))
         elif out.suffix == ".parquet":
             count = write_batches(out, _counted_batches(reader, progress), Example)
         else:

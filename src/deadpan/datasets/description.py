@@ -90,16 +90,7 @@ class Descriptions(Result):
         from deadpan.page.summary import Summary
         from deadpan.page.table import Table
 
-        columns = (
-            "corpus",
-            "language",
-            "source",
-            "sarcastic",
-            "total",
-            "context",
-            "explained",
-            "labelled by",
-        )
+        columns = ("corpus", "language", "source", "sarcastic", "total", "context", "explained", "labelled by")
         rows = tuple(tuple(facts.row().values()) for facts in self.corpora.values())
         lengths = tuple(
             (name, *_length_row(label, spread))
@@ -115,8 +106,7 @@ class Descriptions(Result):
         """Return every description with its drops and changes."""
         none = Tally()
         return {
-            name: {**facts.as_dict(), **self.tallies.get(name, none).as_dict()}
-            for name, facts in self.corpora.items()
+            name: {**facts.as_dict(), **self.tallies.get(name, none).as_dict()} for name, facts in self.corpora.items()
         }
 
 

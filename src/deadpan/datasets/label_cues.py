@@ -52,9 +52,7 @@ class LabelTokens:
     tokens: tuple[LabelToken, ...]
 
 
-def label_tokens(
-    examples: Sequence[Example], *, min_count: int = MIN_COUNT, bound: float = BOUND
-) -> LabelTokens:
+def label_tokens(examples: Sequence[Example], *, min_count: int = MIN_COUNT, bound: float = BOUND) -> LabelTokens:
     """Find tokens, hashtags, users, hosts of links and speakers that nearly decide the label.
 
     Pass each text once: thirty copies of one post say nothing about its words.

@@ -72,9 +72,7 @@ class CorpusLeaks:
             for t in self.label_tokens.tokens[:_TABLE_ROWS]
         )
         columns = ("token", "label", "of its texts", "texts", "of the corpus")
-        tables = (
-            [Table(columns, tokens, f"{self.name}: tokens that nearly decide the label")] if tokens else []
-        )
+        tables = [Table(columns, tokens, f"{self.name}: tokens that nearly decide the label")] if tokens else []
         across = [pair for overlap in self.overlaps for pair in overlap.pairs]
         within = [pair for repeats in self.repeats for pair in repeats.pairs]
         return [
@@ -138,8 +136,7 @@ def find_leaks(
     pairs = list(combinations(corpora, 2))
     overlaps = [index.overlap(pair, *map(index.columns, pair)) for pair in pairs]
     wholes = [
-        CorpusPart(name, "", [row for at in index.columns(name) for row in parts[at].examples])
-        for name in corpora
+        CorpusPart(name, "", [row for at in index.columns(name) for row in parts[at].examples]) for name in corpora
     ]
     between = tuple(_shared(overlaps))
     # Ids and speakers mean nothing across corpora; contexts do.
@@ -176,9 +173,7 @@ def _corpus(index: TextIndex, name: str, names: list[str], min_count: int) -> Co
         label_tokens=label_tokens(once, min_count=min_count),
         cues=surface_cues(once),
         elsewhere=index.count_duplicates(name, at, others) if len(names) > 1 else None,
-        random_split=None
-        if len(at) > 1
-        else RandomSplit(n * _TEST_SHARE, index.expected_leak(name, _TEST_SHARE)),
+        random_split=None if len(at) > 1 else RandomSplit(n * _TEST_SHARE, index.expected_leak(name, _TEST_SHARE)),
     )
 
 
@@ -216,9 +211,7 @@ def findings(
     """Return a sentence per finding, or one that says there is none; then one on what cannot be checked."""
     corpora = list(corpora)
     pairs = list(overlaps)
-    graded = [
-        (shared.right_share / 2, _share(shared)) for shared in contexts if shared.right_share >= _NOTABLE
-    ]
+    graded = [(shared.right_share / 2, _share(shared)) for shared in contexts if shared.right_share >= _NOTABLE]
     for corpus in corpora:
         graded += [*_splits(corpus), *_parts(corpus), *_shortcuts(corpus), *_elsewhere(corpus, pairs)]
     graded.sort(key=lambda sentence: -sentence[0])  # stable: equals stay in the order of the corpora
@@ -289,9 +282,7 @@ def _parts(corpus: CorpusLeaks) -> Iterator[Graded]:
 
 def _conflicts(repeats: Repeats) -> str:
     texts = "1 text carries" if repeats.conflicts == 1 else f"{repeats.conflicts:,} texts carry"
-    short = (
-        f", {repeats.short_conflicts:,} of them under {SHORT_WORDS} words" if repeats.short_conflicts else ""
-    )
+    short = f", {repeats.short_conflicts:,} of them under {SHORT_WORDS} words" if repeats.short_conflicts else ""
     return (
         f"{repeats.name}: {texts} both labels{short} ({_rows(repeats.conflicting_rows)}): "
         "no system can get them all right"
@@ -317,10 +308,7 @@ def _shortcuts(corpus: CorpusLeaks) -> Iterator[Graded]:
         yield corpus.label_tokens.covered / corpus.label_tokens.n, _tokens(corpus.name, corpus.label_tokens)
     if corpus.cues:
         named = "; ".join(map(_cue, corpus.cues[:_NAMED]))
-        yield (
-            2 * abs(corpus.cues[0].auc - 0.5),
-            f"{corpus.name}: texts are more likely to be sarcastic {named}",
-        )
+        yield (2 * abs(corpus.cues[0].auc - 0.5), f"{corpus.name}: texts are more likely to be sarcastic {named}")
 
 
 def _tokens(name: str, tokens: LabelTokens) -> str:

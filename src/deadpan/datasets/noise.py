@@ -82,10 +82,7 @@ def find_label_errors(examples: Sequence[Example], seed: int = 0) -> tuple[Label
     matrix = word_matrix([example.response.text for example in rows])
     clusters = clusters_of(rows)
     runs = np.stack(
-        [
-            held_out_scores(matrix, labels, fold_numbers(clusters, seed + at), strength=4.0)
-            for at in range(_REPEATS)
-        ]
+        [held_out_scores(matrix, labels, fold_numbers(clusters, seed + at), strength=4.0) for at in range(_REPEATS)]
     )
     own = np.where(labels, runs, 1 - runs)
     scores = runs.mean(axis=0)
@@ -103,9 +100,7 @@ def find_label_errors(examples: Sequence[Example], seed: int = 0) -> tuple[Label
         if suspected[at]
     )
     auc = area_under_curve(planted, margins) if planted.any() else 0.5
-    noise = LabelNoise(
-        _share(suspected), found, alarms, auc, _estimate(suspected, found, alarms), errors, len(rows)
-    )
+    noise = LabelNoise(_share(suspected), found, alarms, auc, _estimate(suspected, found, alarms), errors, len(rows))
     return noise, Cartography(tuple(e.id for e in rows), own.mean(axis=0), own.std(axis=0), labels)
 
 

@@ -216,9 +216,7 @@ def _sign(label: bool | None) -> int:
 
 def _pair(left: Example, right: Example, *, same: bool) -> DuplicatePair:
     similar = "identical" if same else "near"
-    return DuplicatePair(
-        left.id, right.id, clip_line(left.response.text), clip_line(right.response.text), similar
-    )
+    return DuplicatePair(left.id, right.id, clip_line(left.response.text), clip_line(right.response.text), similar)
 
 
 def clip_line(text: str) -> str:
@@ -256,9 +254,7 @@ _VALUE_KINDS: Mapping[str, Callable[[Example], str]] = {
 }
 
 
-def shared_values(
-    parts: Iterable[CorpusPart], kinds: Iterable[str] = tuple(_VALUE_KINDS)
-) -> Iterator[SharedValues]:
+def shared_values(parts: Iterable[CorpusPart], kinds: Iterable[str] = tuple(_VALUE_KINDS)) -> Iterator[SharedValues]:
     """Yield the values of these kinds that any two of the parts share."""
     parts = list(parts)
     if len(parts) < 2:

@@ -164,9 +164,7 @@ class Reader(ABC):
         """Yield the examples as Arrow columns, for writing them without making records."""
         return record_batches(self, Example)
 
-    def example(
-        self, file: CorpusFile, key: object, text: str, *, speaker: str = "", **fields: Any
-    ) -> Example:
+    def example(self, file: CorpusFile, key: object, text: str, *, speaker: str = "", **fields: Any) -> Example:
         """Return an Example of this release; its id is the corpus, the split, and the row or official id."""
         facts = {
             "label_kind": self.release.label_kind,
@@ -208,9 +206,7 @@ def find_files(name: str, release: Release, data: Path | None) -> list[CorpusFil
     expected = ", ".join(file.names[0] for file in release.files)
     hint = f"expected {expected} of {release.title}, published at {release.url}"
     if data is None:
-        raise DataError(
-            f"{name}: no folder to look in: give data_dir (--data-dir DIR, or DEADPAN_DATA); {hint}"
-        )
+        raise DataError(f"{name}: no folder to look in: give data_dir (--data-dir DIR, or DEADPAN_DATA); {hint}")
     if data.is_file():
         matches = [f for f in release.files if data.name in f.names] or [ReleaseFile((data.name,))]
         return [CorpusFile(data, matches[0].split)]

@@ -102,9 +102,7 @@ class Reading:
         columns |= {name: how.pop(name) for name in list(how) if name in COLUMN_NAMES and name not in names}
         for name, column in columns.items():
             if name in COLUMN_NAMES and not isinstance(column, str):
-                raise ConfigError(
-                    f"{name}={column!r}: name a column, such as {name}={COLUMN_NAMES[name][0]!r}"
-                )
+                raise ConfigError(f"{name}={column!r}: name a column, such as {name}={COLUMN_NAMES[name][0]!r}")
         for name in how:
             if name not in names:
                 raise ConfigError(unknown("argument", name, dict.fromkeys([*names, *COLUMN_NAMES])))
@@ -128,9 +126,7 @@ def _column_names(columns: object) -> dict[str, Any]:
     try:
         return dict(columns)  # type: ignore[call-overload,no-any-return]
     except (TypeError, ValueError):
-        raise ConfigError(
-            f"columns={columns!r}: pass {{field: column}}, such as {{'text': 'tweet'}}"
-        ) from None
+        raise ConfigError(f"columns={columns!r}: pass {{field: column}}, such as {{'text': 'tweet'}}") from None
 
 
 def _values(value: object) -> tuple[str, ...]:

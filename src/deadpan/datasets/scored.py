@@ -16,14 +16,7 @@ from deadpan.errors import ConfigError, DataError, MissingExtra
 from deadpan.formats.labels import EVERYDAY, NO_LABEL, Words, kind_words, label_word, label_words
 from deadpan.formats.predictions import prediction_from
 from deadpan.formats.rows import TableRow
-from deadpan.formats.tables import (
-    check_not_source,
-    check_writable,
-    header_of,
-    is_table,
-    read_table,
-    write_table,
-)
+from deadpan.formats.tables import check_not_source, check_writable, header_of, is_table, read_table, write_table
 from deadpan.page.results import output_page, rank_finding
 from deadpan.progress import Progress, silent
 from deadpan.records import Example, Prediction
@@ -65,12 +58,8 @@ class ScoredTable(Result):
         from deadpan.page.summary import Summary
         from deadpan.page.table import Table
 
-        rows = tuple(
-            (word or "not judged", n, f"{n / max(self.rows, 1):.1%}") for word, n in self.answers.items()
-        )
-        notes = (
-            f"{plural(self.rows, 'row')} written to {self.out}, with the columns {', '.join(self.columns)}",
-        )
+        rows = tuple((word or "not judged", n, f"{n / max(self.rows, 1):.1%}") for word, n in self.answers.items())
+        notes = (f"{plural(self.rows, 'row')} written to {self.out}, with the columns {', '.join(self.columns)}",)
         return Summary((Table(("answer", "rows", "share"), rows),), (*notes, *self._left_out()))
 
     def _left_out(self) -> Iterator[str]:
@@ -134,9 +123,7 @@ def score_table(
     columns = [*names, *added]
     count = write_table(out, columns, scored(), _schema(path, added))
     order = (*label_words(kind), *NO_LABEL, "")
-    return ScoredTable(
-        count, {word: answers[word] for word in order if answers[word]}, added, out, reader.tally
-    )
+    return ScoredTable(count, {word: answers[word] for word in order if answers[word]}, added, out, reader.tally)
 
 
 def _answers(
@@ -175,9 +162,7 @@ def _schema(path: Path, added: Sequence[str]) -> Any:
     return schema
 
 
-def _batches(
-    rows: Iterator[tuple[TableRow, Example | None]],
-) -> Iterator[list[tuple[TableRow, Example | None]]]:
+def _batches(rows: Iterator[tuple[TableRow, Example | None]]) -> Iterator[list[tuple[TableRow, Example | None]]]:
     while batch := list(islice(rows, _BATCH)):
         yield batch
 
@@ -212,9 +197,7 @@ def are_scored(sources: Sequence[Path | str], reading: Reading | None = None) ->
     """Return True if the sources are scored tables; a single source must be one."""
     asked = dict((reading or Reading()).columns).get("label", "").lower()
     own = asked and asked != _ADDED[0]
-    return len(sources) == 1 or all(
-        is_table(one) and (own or scored_columns(Path(one))[0]) for one in sources
-    )
+    return len(sources) == 1 or all(is_table(one) and (own or scored_columns(Path(one))[0]) for one in sources)
 
 
 def read_scored(path: Path | str, reading: Reading | None = None) -> ScoredFile:
@@ -235,9 +218,7 @@ def read_scored(path: Path | str, reading: Reading | None = None) -> ScoredFile:
     if not label and asked and asked.lower() != _ADDED[0]:
         label, score = _ADDED[0], _ADDED[1]
     if not label:
-        raise DataError(
-            f"{path}: no column of predictions beside the labels (label, or predicted_label): {_HINT}"
-        )
+        raise DataError(f"{path}: no column of predictions beside the labels (label, or predicted_label): {_HINT}")
     if not asked:
         reading = replace(reading, columns=(*reading.columns, ("label", _truth(path, label))))
     reader = TableReader("table", path, reading)
@@ -271,8 +252,7 @@ def _truth(path: Path, label: str) -> str:
 def _labels_in(path: Path, label: str) -> set[str]:
     """Return the labels that were predicted."""
     rows = (
-        {str(name).strip().lower(): v for name, v in row.fields.items()}
-        for row in read_table(path, Tally(), _HINT)
+        {str(name).strip().lower(): v for name, v in row.fields.items()} for row in read_table(path, Tally(), _HINT)
     )
     return {str(row.get(label) or "") for row in rows}
 

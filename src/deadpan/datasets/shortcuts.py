@@ -12,14 +12,7 @@ import numpy as np
 
 from deadpan.datasets.label_cues import real_name
 from deadpan.errors import DataError
-from deadpan.probes import (
-    clusters_of,
-    feature_matrix,
-    fold_numbers,
-    held_out_scores,
-    topic_features,
-    word_matrix,
-)
+from deadpan.probes import clusters_of, feature_matrix, fold_numbers, held_out_scores, topic_features, word_matrix
 from deadpan.records import Example
 from deadpan.stats.interval import BoolArray, FloatArray, IntArray, Interval
 from deadpan.stats.ranking import auc_interval, explained_share

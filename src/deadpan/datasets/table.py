@@ -78,9 +78,7 @@ class TableReader(Reader):
             raise DataError(f"{self.name}: no file to read: name a table ({expected})")
         if not self.data.exists():
             raise DataError(f"{self.data}: no such file: expected a table ({expected})")
-        inside = (
-            [self.data] if self.data.is_file() else _tables_in(self.data / "data") or _tables_in(self.data)
-        )
+        inside = [self.data] if self.data.is_file() else _tables_in(self.data / "data") or _tables_in(self.data)
         if not inside or inside[0].suffix.lower() not in SUFFIXES:
             raise DataError(f"{self.data}: no table there: expected {expected}")
         return [CorpusFile(path, SPLIT_NAMES.get(path.stem.lower(), "")) for path in inside]
@@ -130,9 +128,7 @@ class TableReader(Reader):
                     yield row, None
                     continue
                 example = self._example(file, row, chosen, None)
-                if (split and example.split != split) or (
-                    language and example.language not in ("", language)
-                ):
+                if (split and example.split != split) or (language and example.language not in ("", language)):
                     others[example.split, example.language] += 1
                     continue
                 judged = True
@@ -142,9 +138,7 @@ class TableReader(Reader):
         if others and not judged:
             raise DataError(self._nothing_selected(others))
 
-    def _table(
-        self, path: Path, tally: Tally, exact: bool = False
-    ) -> Iterator[tuple[TableRow, dict[str, str]]]:
+    def _table(self, path: Path, tally: Tally, exact: bool = False) -> Iterator[tuple[TableRow, dict[str, str]]]:
         """Yield the rows of a file with the columns chosen from its first one."""
         rows = read_table(path, tally, self.hint, exact=exact)
         first = next(rows, None)
@@ -172,9 +166,7 @@ class TableReader(Reader):
                 raise DataError(f"{path}:1: no column {asked or 'text'!r} (has {has}); {self.hint}")
         return chosen
 
-    def _example(
-        self, file: CorpusFile, row: TableRow, chosen: Mapping[str, str], label: bool | None
-    ) -> Example:
+    def _example(self, file: CorpusFile, row: TableRow, chosen: Mapping[str, str], label: bool | None) -> Example:
         values = {field: row.fields.get(column) for field, column in chosen.items()}
         id = _word(values.get("id")) or f"{self.name}/{file.path.stem}-{row.number}"
         split = _word(values.get("split")).lower()
@@ -191,9 +183,7 @@ class TableReader(Reader):
             sequence=_word(values.get("sequence")),
             split=SPLIT_NAMES.get(split, "") if split else file.split,
             source=self.name,
-            language=_word(values.get("language"))
-            if "language" in chosen
-            else self.columns.get("language", ""),
+            language=_word(values.get("language")) if "language" in chosen else self.columns.get("language", ""),
             explanation=_word(values.get("explanation")),
             rephrase=_word(values.get("rephrase")),
             meta={name: v for name, v in row.fields.items() if name not in used and _plain(v)},
@@ -305,9 +295,7 @@ def parse_context(value: object) -> tuple[Turn, ...]:
     if not isinstance(value, list):
         return ()
     spoken = [
-        Turn(_word(turn.get("speaker")), _word(turn.get("text")))
-        if isinstance(turn, dict)
-        else Turn("", _word(turn))
+        Turn(_word(turn.get("speaker")), _word(turn.get("text"))) if isinstance(turn, dict) else Turn("", _word(turn))
         for turn in value
     ]
     return tuple(turn for turn in spoken if turn.text)

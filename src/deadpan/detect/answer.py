@@ -71,9 +71,7 @@ class TextAnswer(Result):
         """Return the answer, what its score means, and the words and turns that moved it."""
         score, raw = self.prediction.score, self.prediction.raw
         if score is None:
-            return Summary(
-                notes=(self._unsupported() if self.bands else f"no answer could be read: {raw!r}",)
-            )
+            return Summary(notes=(self._unsupported() if self.bands else f"no answer could be read: {raw!r}",))
         if raw == NO_WORDS:
             return Summary(notes=(raw,))
         notes = [f"{self.answer}{score_words(score, self.bands)}"]
@@ -192,10 +190,7 @@ class TopFeatures(Result):
 
     def as_dict(self) -> dict[str, object]:
         """Return both lists."""
-        return {
-            "sarcastic": [list(pair) for pair in self.sarcastic],
-            "sincere": [list(pair) for pair in self.sincere],
-        }
+        return {"sarcastic": [list(pair) for pair in self.sarcastic], "sincere": [list(pair) for pair in self.sincere]}
 
 
 def top_features(name: str = BASE, top: int = 10) -> TopFeatures:

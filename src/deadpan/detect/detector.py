@@ -84,9 +84,7 @@ class Detector:
         self.category = ""
 
     def __repr__(self) -> str:
-        given = "".join(
-            f", {name}={value!r}" for name, value in self.get_params().items() if name != "system"
-        )
+        given = "".join(f", {name}={value!r}" for name, value in self.get_params().items() if name != "system")
         state = f" trained on {len(self.seen_):,} texts" if self.seen_ is not None else ""
         return f"<Detector {self.system!r}{given}{state}>"
 
@@ -126,11 +124,7 @@ class Detector:
     # ------------------------------------------------------------ training and use
 
     def fit(
-        self,
-        texts: Iterable[str | Example],
-        labels: Iterable[Any] | None = None,
-        *,
-        progress: Progress | None = None,
+        self, texts: Iterable[str | Example], labels: Iterable[Any] | None = None, *, progress: Progress | None = None
     ) -> Self:
         """Train on texts and their labels (True or 1 is sarcastic), or on labelled Examples.
 

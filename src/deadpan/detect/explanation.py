@@ -164,12 +164,7 @@ class Explanation(Result):
 
 
 def explain(
-    detector: Detector,
-    example: Example,
-    *,
-    prediction: Prediction | None = None,
-    model: str = "",
-    note: str = "",
+    detector: Detector, example: Example, *, prediction: Prediction | None = None, model: str = "", note: str = ""
 ) -> Explanation:
     """Predict without each word of the response, and without each turn before it.
 
@@ -193,12 +188,8 @@ def explain(
         answers = detector.predict_in(language, variants[start : start + AT_ONCE])
         pushes += [0.0 if a.score is None else full - _log_odds(a.score) for a in answers]
     words = tuple(Influence(text[low:high], push) for (low, high), push in zip(spans, pushes, strict=False))
-    turns = tuple(
-        Influence(turn.text, push) for turn, push in zip(example.context, pushes[len(spans) :], strict=True)
-    )
-    return Explanation(
-        example, whole.label, whole.score, words, turns, model, note, detector.bands, detector.category
-    )
+    turns = tuple(Influence(turn.text, push) for turn, push in zip(example.context, pushes[len(spans) :], strict=True))
+    return Explanation(example, whole.label, whole.score, words, turns, model, note, detector.bands, detector.category)
 
 
 def _variants(example: Example, spans: Sequence[tuple[int, int]]) -> list[Example]:
@@ -247,11 +238,7 @@ def _says_something(name: str) -> bool:
 
 def _visible(text: str) -> str:
     """Return a text without characters that only steer its display, such as the direction of writing."""
-    return (
-        text
-        if text.isascii()
-        else "".join(c for c in text if c == "\u200d" or unicodedata.category(c) != "Cf")
-    )
+    return text if text.isascii() else "".join(c for c in text if c == "\u200d" or unicodedata.category(c) != "Cf")
 
 
 def _short(text: str) -> str:
@@ -281,9 +268,7 @@ def reasons(detector: Detector) -> Callable[[Example, Prediction], str]:
     return reason
 
 
-def influence_chart(
-    pieces: Sequence[tuple[str, float]], sides: tuple[str, str] = ("sincere", "sarcastic")
-) -> str:
+def influence_chart(pieces: Sequence[tuple[str, float]], sides: tuple[str, str] = ("sincere", "sarcastic")) -> str:
     """Return the chart of (text, push) pieces; `sides` names the left and the right."""
     largest = max(0.5, *(abs(push) for _, push in pieces))
     names = [_name(text) for text, _ in pieces]

@@ -51,11 +51,7 @@ def is_lines(source: str) -> bool:
 
 
 def predict_source(
-    detector: Detector,
-    source: str,
-    examples: Iterable[Example] | None,
-    out: Path | None,
-    form: str = "auto",
+    detector: Detector, source: str, examples: Iterable[Example] | None, out: Path | None, form: str = "auto"
 ) -> dict[str, int]:
     """Predict examples, or without them the lines of a file or of standard input ("-").
 
@@ -80,9 +76,7 @@ def predict_source(
             with atomic(out) as temporary, temporary.open("wb") as target:
                 counts = predict_lines(detector, lines, target, form)
     if counts["errors"] and counts["errors"] == counts["lines"]:
-        raise DataError(
-            f"none of {plural(counts['lines'], 'line')} could be read: the output says why for each"
-        )
+        raise DataError(f"none of {plural(counts['lines'], 'line')} could be read: the output says why for each")
     return counts
 
 
@@ -103,9 +97,7 @@ def _write_lines(predictions: Iterable[Prediction], target: IO[bytes]) -> int:
     return count
 
 
-def predict_lines(
-    detector: Detector, source: IO[bytes], target: IO[bytes], form: str = "auto"
-) -> dict[str, int]:
+def predict_lines(detector: Detector, source: IO[bytes], target: IO[bytes], form: str = "auto") -> dict[str, int]:
     """Write one line per line read: a prediction, or {"line", "error"}. Return the counts of both.
 
     A line is plain text or JSON ({"text", "context", "id"}, or an Example); `form` "auto" looks at the first.

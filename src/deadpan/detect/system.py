@@ -97,8 +97,7 @@ def labelled(examples: Sequence[Example]) -> tuple[list[Example], NDArray[np.boo
 def predictions(examples: Sequence[Example], scores: NDArray[Any] | Sequence[float]) -> list[Prediction]:
     """Return the scores as Predictions: above 0.5 is labelled sarcastic."""
     return [
-        Prediction(example.id, score > 0.5, score)
-        for example, score in zip(examples, map(float, scores), strict=True)
+        Prediction(example.id, score > 0.5, score) for example, score in zip(examples, map(float, scores), strict=True)
     ]
 
 

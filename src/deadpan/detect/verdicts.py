@@ -208,10 +208,7 @@ def parse_threshold(word: str) -> Threshold:
 
 
 def choose_threshold(
-    examples: Sequence[Example],
-    predictions: Sequence[Prediction],
-    rule: Threshold,
-    prevalence: float | None = None,
+    examples: Sequence[Example], predictions: Sequence[Prediction], rule: Threshold, prevalence: float | None = None
 ) -> float:
     """Return the threshold with the best F1 of the sarcastic class, or the best balanced accuracy.
 

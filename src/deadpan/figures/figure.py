@@ -72,10 +72,7 @@ class Figure:
 
     def _render(self, form: str, *, titled: bool) -> bytes:
         # No dates and no program names: the same data give the same bytes.
-        metadata = {
-            "svg": dict.fromkeys(("Date", "Creator", "Format", "Type")),
-            "png": {"Software": None},
-        }[form]
+        metadata = {"svg": dict.fromkeys(("Date", "Creator", "Format", "Type")), "png": {"Software": None}}[form]
         buffer = io.BytesIO()
         with _look():
             drawing = _sheet(self.height, self.title if titled else "")

@@ -160,9 +160,7 @@ def _label_places(shares: Sequence[Any]) -> list[tuple[float, float]]:
 Point = tuple[float, float | Interval]
 
 
-def lines(
-    title: str, series: Mapping[str, Sequence[Point]], *, x_unit: str, y_unit: str, log: bool = False
-) -> Figure:
+def lines(title: str, series: Mapping[str, Sequence[Point]], *, x_unit: str, y_unit: str, log: bool = False) -> Figure:
     """Draw lines, with a band where points have intervals; `log` makes the x axis logarithmic."""
     check_not_empty(series and all(series.values()), title)
 
@@ -178,9 +176,7 @@ def lines(
             axes.yaxis.set_major_locator(MaxNLocator("auto", integer=True))
         axes.xaxis.set_major_formatter(thousands)
         ends: list[tuple[float, str, str]] = []
-        for (name, points), hue, shape in zip(
-            series.items(), hues(list(series)), cycle("osD^"), strict=False
-        ):
+        for (name, points), hue, shape in zip(series.items(), hues(list(series)), cycle("osD^"), strict=False):
             drawn = [(x, y.value if isinstance(y, Interval) else y) for x, y in points]
             known = [(x, y) for x, y in drawn if y is not None]
             if not known:
@@ -199,9 +195,7 @@ def lines(
 
 def _band(axes: Any, points: Sequence[Point], colour: str) -> None:
     known = [
-        (x, y.low, y.high)
-        for x, y in points
-        if isinstance(y, Interval) and y.low is not None and y.high is not None
+        (x, y.low, y.high) for x, y in points if isinstance(y, Interval) and y.low is not None and y.high is not None
     ]
     if known:
         axes.fill_between(*zip(*known, strict=True), color=colour, alpha=0.15, linewidth=0)
@@ -280,9 +274,7 @@ def heat(
             color=LIGHT["ink"],
             **(SLANTED if slanted else {}),
         )
-        axes.set_yticks(
-            [i + 0.5 for i in range(len(matrix))], [clean(name) for name in rows[1]], color=LIGHT["ink"]
-        )
+        axes.set_yticks([i + 0.5 for i in range(len(matrix))], [clean(name) for name in rows[1]], color=LIGHT["ink"])
         around = "" if centre is None else "; light: a constant answer"
         if isinstance(centre, int | float):
             around = f"; light: {number(centre)}, chance"
@@ -389,9 +381,7 @@ LONGEST_LABEL = 44
 """Letters of one line below a plot whose rows have names of the greatest length."""
 
 
-def whiskers(
-    title: str, scores: Mapping[str, Interval], *, unit: str, mark: tuple[str, float] | None = None
-) -> Figure:
+def whiskers(title: str, scores: Mapping[str, Interval], *, unit: str, mark: tuple[str, float] | None = None) -> Figure:
     """Draw scores with their intervals, one per row. `mark` is a reference line: ("chance", 0.5)."""
     check_not_empty(scores, title)
     names = list(scores)
@@ -461,6 +451,4 @@ def reliability(title: str, bins: Sequence[Bin]) -> Figure:
         below.set_xlabel("score, 0 sincere to 1 sarcastic; lines: 95 % confidence interval", loc="left")
 
     rows = [(b.low, b.high, b.mean_score, share, b.n) for b, share in zip(bins, shares, strict=True)]
-    return Figure(
-        title, Table(("score, from", "to", "mean score", "share sarcastic", "n"), tuple(rows)), 4.2, paint
-    )
+    return Figure(title, Table(("score, from", "to", "mean score", "share sarcastic", "n"), tuple(rows)), 4.2, paint)

@@ -41,10 +41,7 @@ _COLUMNS: Mapping[str, tuple[str, ...]] = {
 NO_TIME = "1970-01-01T00:00:00+00:00"
 _FEWEST = 5
 """Rows from which a column without a repeated answer is taken for texts."""
-_CURE = (
-    "a table of judgments has the columns item, annotator and answer, or the column item and one column per "
-    "rater"
-)
+_CURE = "a table of judgments has the columns item, annotator and answer, or the column item and one column per rater"
 
 
 def read_judgments(path: Path | str) -> list[Judgment]:
@@ -104,8 +101,7 @@ def _single(path: Path, judgments: Iterable[tuple[TableRow, Judgment]]) -> Itera
 def _judgments(path: Path, first: TableRow, rows: Iterable[TableRow]) -> Iterator[tuple[TableRow, Judgment]]:
     spelled = {str(name).strip().lower(): str(name) for name in first.fields}
     found = {
-        field: next((spelled[name] for name in names if name in spelled), None)
-        for field, names in _COLUMNS.items()
+        field: next((spelled[name] for name in names if name in spelled), None) for field, names in _COLUMNS.items()
     }
     item, annotator, answer = found["item"], found["annotator"], found["answer"]
     if annotator and answer and item:
@@ -227,9 +223,7 @@ def write_export(
     counts = {name.removesuffix(".jsonl"): len(records) for name, (records, _) in parts.items()}
     write_text(folder / "README.md", _card(counts))
     about = answers_about(judgments, config or {})
-    write_manifest(
-        folder, command=command, config=config, counts=counts, tally=tally, before=before, about=about
-    )
+    write_manifest(folder, command=command, config=config, counts=counts, tally=tally, before=before, about=about)
     return counts
 
 

@@ -38,14 +38,10 @@ def read_kocosa(path: Path, hint: str, columns: Sequence[str] = _COLUMNS) -> Ite
     content = document if isinstance(document, dict) else {}
     if not all(isinstance(content.get(name), dict) for name in columns):
         raise DataError(f"{path}:1: no columns {', '.join(columns)} in it; {hint}")
-    parts: list[dict[str, Any]] = [
-        column if isinstance(column := content.get(name), dict) else {} for name in _COLUMNS
-    ]
+    parts: list[dict[str, Any]] = [column if isinstance(column := content.get(name), dict) else {} for name in _COLUMNS]
     context, response, label, explanation = parts
     for id in dict.fromkeys(key for column in parts for key in column):
-        yield KocosaRow(
-            id, _text(context.get(id)), _text(response.get(id)), label.get(id), explanation.get(id)
-        )
+        yield KocosaRow(id, _text(context.get(id)), _text(response.get(id)), label.get(id), explanation.get(id))
 
 
 def parse_turns(text: str) -> tuple[Turn, ...]:

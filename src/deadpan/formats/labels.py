@@ -15,9 +15,7 @@ BINARY: Words = {"1": True, "0": False, "true": True, "false": False}
 
 EVERYDAY: Words = {
     **BINARY,
-    **dict.fromkeys(
-        ("yes", "y", "t", "sarcastic", "sarcasm", "sarc", "ironic", "irony", "positive", "pos"), True
-    ),
+    **dict.fromkeys(("yes", "y", "t", "sarcastic", "sarcasm", "sarc", "ironic", "irony", "positive", "pos"), True),
     **dict.fromkeys(("no", "n", "f", "none", "negative", "neg", "literal", "sincere", "serious"), False),
     **{
         f"{no}{gap}{word}": False

@@ -91,9 +91,7 @@ def lines(path: Path, hint: str, encoding: str = "utf-8") -> Iterator[tuple[int,
                 raise DataError(f"{path}:{number}: {why}; {hint}") from None
             if number == 1:
                 if line.rstrip("\r\n").count("\r") > 1:
-                    raise DataError(
-                        f"{path}:1: lines end in a carriage return alone: save it with line feeds; {hint}"
-                    )
+                    raise DataError(f"{path}:1: lines end in a carriage return alone: save it with line feeds; {hint}")
                 line = line.removeprefix("\ufeff")
             yield number, line
 
@@ -111,9 +109,7 @@ def _utf16_lines(path: Path, file: IO[bytes], hint: str) -> Iterator[tuple[int, 
         with io.TextIOWrapper(file, encoding="utf-16", newline="\n") as text:
             yield from enumerate(text, 1)
     except UnicodeDecodeError as bad:
-        raise DataError(
-            f"{path}: not complete UTF-16 text ({bad.reason}): save it as UTF-8; {hint}"
-        ) from None
+        raise DataError(f"{path}: not complete UTF-16 text ({bad.reason}): save it as UTF-8; {hint}") from None
 
 
 def find_encoding(path: Path) -> str:
@@ -283,9 +279,7 @@ def header_names(path: Path, line: int, header: Sequence[str], columns: Columns,
 # ---------------------------------------------------------------- JSON
 
 
-def json_lines(
-    path: Path, keys: Columns, tally: Tally, hint: str, *, encoding: str = "utf-8"
-) -> Iterator[TableRow]:
+def json_lines(path: Path, keys: Columns, tally: Tally, hint: str, *, encoding: str = "utf-8") -> Iterator[TableRow]:
     """Yield the objects of a JSON lines file that have all the keys."""
     rows = _RowCounter(path, tally, hint)
     number = 0

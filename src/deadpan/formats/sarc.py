@@ -65,9 +65,7 @@ class IndexLine(NamedTuple):
         return (*self.ancestors, *self.responses)
 
 
-def format_index_line(
-    ancestors: Sequence[str], responses: Sequence[str], labels: Sequence[bool | int]
-) -> str:
+def format_index_line(ancestors: Sequence[str], responses: Sequence[str], labels: Sequence[bool | int]) -> str:
     """Return a line of an index, with its newline."""
     marks = " ".join("1" if label else "0" for label in labels)
     return f"{' '.join(ancestors)}|{' '.join(responses)}|{marks}\n"
@@ -156,9 +154,7 @@ def comments_beside(name: str, index: Path) -> Path:
     for spelling in ("comments.json", "comments.json.bz2", "comments.json.gz", "comments.json.xz"):
         if (index.parent / spelling).is_file():
             return index.parent / spelling
-    raise DataError(
-        f"{name}: no comments.json beside {index}: it is part of the same release and holds the texts"
-    )
+    raise DataError(f"{name}: no comments.json beside {index}: it is part of the same release and holds the texts")
 
 
 class _Entries:

@@ -12,14 +12,7 @@ from deadpan.drops import Tally
 from deadpan.errors import ConfigError, DataError
 from deadpan.records import Turn
 from deadpan.registry import Registry, unknown
-from deadpan.storage import (
-    begin_folder,
-    check_complete,
-    read_records,
-    write_config,
-    write_manifest,
-    write_records,
-)
+from deadpan.storage import begin_folder, check_complete, read_records, write_config, write_manifest, write_records
 from deadpan.validation import config_from, decode, encode, read_config
 
 LIMITS = {
@@ -426,9 +419,7 @@ def checked_items(items: Iterable[StudyItem], protocol: str) -> list[StudyItem]:
         if not item.id.strip():
             raise DataError(f"item {number} has no id: give every item one of its own")
         if item.id in numbers:
-            raise DataError(
-                f"item {number} has the id {item.id!r} of item {numbers[item.id]}: ids must differ"
-            )
+            raise DataError(f"item {number} has the id {item.id!r} of item {numbers[item.id]}: ids must differ")
         if problem := item.problem():
             raise DataError(f"item {item.id!r} {problem}")
         numbers[item.id] = number

@@ -16,15 +16,7 @@ from typing import Any
 
 from deadpan.drops import Tally
 from deadpan.errors import ConfigError, DataError, need, reason_of
-from deadpan.formats.rows import (
-    TableRow,
-    csv_rows,
-    find_encoding,
-    json_document,
-    json_lines,
-    lines,
-    unique_names,
-)
+from deadpan.formats.rows import TableRow, csv_rows, find_encoding, json_document, json_lines, lines, unique_names
 from deadpan.storage import BATCH, atomic
 from deadpan.text import printable
 
@@ -191,9 +183,7 @@ def _sheet(path: Path) -> tuple[list[tuple[int, Sequence[object]]], list[str]]:
         ]  # fmt: skip
         book.close()
     except DAMAGED_BOOK as bad:
-        raise DataError(
-            f"{path}: not an Excel workbook, or damaged ({bad}): save it again as .xlsx"
-        ) from None
+        raise DataError(f"{path}: not an Excel workbook, or damaged ({bad}): save it again as .xlsx") from None
     if not found:
         raise DataError(f"{path}: its first sheet is empty: {_cure_of_empty(others)}")
     return found, others
@@ -309,9 +299,7 @@ def _without_null_columns(schema: Any) -> Any:
     """Return a schema in which a column whose first values are all missing holds text."""
     import pyarrow as pa
 
-    return pa.schema(
-        [field.with_type(pa.string()) if pa.types.is_null(field.type) else field for field in schema]
-    )
+    return pa.schema([field.with_type(pa.string()) if pa.types.is_null(field.type) else field for field in schema])
 
 
 def _write_excel(target: Path, path: Path, columns: Sequence[str], rows: Iterable[Row]) -> int:

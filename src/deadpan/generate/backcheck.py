@@ -109,9 +109,7 @@ def back_check(
     return BackCheck(out, counts["n"], *shares)
 
 
-def _checked(
-    examples: Iterable[Example], detector: PredictsLabels, confident: float
-) -> Iterator[BackCheckedItem]:
+def _checked(examples: Iterable[Example], detector: PredictsLabels, confident: float) -> Iterator[BackCheckedItem]:
     source = iter(examples)
     while chunk := list(islice(source, _CHUNK)):
         alone = detector.predict([replace(example, context=()) for example in chunk])

@@ -14,14 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from deadpan.draws import draw
-from deadpan.generate.dialogue import (
-    frame_grammar,
-    line_grammar,
-    prompt_values,
-    read_line,
-    read_scene,
-    scene_grammar,
-)
+from deadpan.generate.dialogue import frame_grammar, line_grammar, prompt_values, read_line, read_scene, scene_grammar
 from deadpan.generate.folder import SPEAKERS, Draft, render_dialogue
 from deadpan.generate.language import Language
 from deadpan.generate.plan import GenerationPlan
@@ -114,9 +107,7 @@ class CandidateWriter:
                 _fail(made, "pleasant_scene", f"{bad:.2f} bad", render_dialogue(scene))
         return (), 0.0
 
-    async def _best_response(
-        self, draft: Draft, scene: tuple[Turn, ...], made: Outcome[Draft]
-    ) -> Candidate | None:
+    async def _best_response(self, draft: Draft, scene: tuple[Turn, ...], made: Outcome[Draft]) -> Candidate | None:
         """Ask for responses, one by one, and return the friendliest, if it is friendly enough."""
         best: Candidate | None = None
         seen: set[str] = set()
@@ -137,12 +128,7 @@ class CandidateWriter:
             if best.fits and best.friendly >= _ENOUGH:
                 break
         if best is not None and best.friendly < MIN_FRIENDLY:
-            _fail(
-                made,
-                "no_contrast",
-                f"{best.friendly:.2f}: {best.response.text[:100]}",
-                render_dialogue(scene),
-            )
+            _fail(made, "no_contrast", f"{best.friendly:.2f}: {best.response.text[:100]}", render_dialogue(scene))
             return None
         return best
 
@@ -164,9 +150,7 @@ class CandidateWriter:
         self, draft: Draft, scene: tuple[Turn, ...], response: Turn, made: Outcome[Draft]
     ) -> str | None:
         prompt = self.language.prompts["response"]
-        messages = prompt.second(
-            self._response_messages(draft, scene), response.text, speaker=response.speaker
-        )
+        messages = prompt.second(self._response_messages(draft, scene), response.text, speaker=response.speaker)
         settings = self._settings("explanation", "")
         for replicate in range(self.plan.tries("dialogue")):
             text = await self._once(messages, replicate, self._read_line, settings, "explanation", made)

@@ -211,10 +211,7 @@ DIALOGUE_SCHEMA: dict[str, Any] = {
             "type": "array",
             "items": {
                 "type": "object",
-                "properties": {
-                    "speaker": {"type": "string", "enum": list(SPEAKERS)},
-                    "text": {"type": "string"},
-                },
+                "properties": {"speaker": {"type": "string", "enum": list(SPEAKERS)}, "text": {"type": "string"}},
                 "required": ["speaker", "text"],
                 "additionalProperties": False,
             },

@@ -99,10 +99,7 @@ class _SingleChecks:
             left = [place for place, (reason, _) in enumerate(findings) if not reason]
             for place, word in zip(left, toxicity([texts[place] for place in left]), strict=True):
                 findings[place] = ("toxic", word) if word else _NO_FINDING
-        return [
-            finding if finding[0] else self._rest(draft)
-            for draft, finding in zip(drafts, findings, strict=True)
-        ]
+        return [finding if finding[0] else self._rest(draft) for draft, finding in zip(drafts, findings, strict=True)]
 
     def _rest(self, draft: Draft) -> Finding:
         if self.judge and (why := inconsistency(draft.turns, draft.politeness, self.language, self.judge)):
@@ -112,9 +109,7 @@ class _SingleChecks:
         return _NO_FINDING
 
 
-def _find_duplicates(
-    texts: list[str], findings: list[Finding], language: Language, similarity: float
-) -> None:
+def _find_duplicates(texts: list[str], findings: list[Finding], language: Language, similarity: float) -> None:
     """Mark the later of two near-duplicates. A dialogue that is already dropped does not count as one."""
     places = [place for place, (reason, _) in enumerate(findings) if not reason]
     copies = find_repeated([texts[place] for place in places], list(_example_texts(language)), similarity)
@@ -150,9 +145,7 @@ class WordList:
     def __init__(self, path: Path) -> None:
         patterns = read_config(path, ToxicWords).words
         try:
-            self.pattern = re.compile(
-                "|".join(f"(?:{p.replace('~', _FILLER)})" for p in patterns), re.IGNORECASE
-            )
+            self.pattern = re.compile("|".join(f"(?:{p.replace('~', _FILLER)})" for p in patterns), re.IGNORECASE)
         except re.error as bad:
             raise ConfigError(f"{path}: not a regular expression ({bad})") from None
 
@@ -211,17 +204,13 @@ def chosen_checks(plan: FilterPlan, language: Language) -> tuple[str, ...]:
     return tuple(here)
 
 
-def open_checks(
-    names: Sequence[str], plan: FilterPlan, language: Language, moderate: Check | None
-) -> list[Check]:
+def open_checks(names: Sequence[str], plan: FilterPlan, language: Language, moderate: Check | None) -> list[Check]:
     """Return the checks by name. `moderate` calls an endpoint; the caller makes it from its settings."""
     checks: list[Check] = []
     for name in names:
         if name == "words":
             if not language.toxic_words.is_file():
-                raise ConfigError(
-                    f'{language.folder}: no toxic.toml in it: write one, or remove "words" from toxicity'
-                )
+                raise ConfigError(f'{language.folder}: no toxic.toml in it: write one, or remove "words" from toxicity')
             checks.append(WordList(language.toxic_words))
         elif name == "profanity":
             checks.append(profanity(plan.profanity_share))
@@ -248,9 +237,7 @@ class Moderation:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         if settings.embedded:
-            raise ConfigError(
-                "toxicity has moderation, which needs an endpoint: set base_url and model under [model]"
-            )
+            raise ConfigError("toxicity has moderation, which needs an endpoint: set base_url and model under [model]")
         self.settings = settings
         self.model = model
         self.journal = journal
@@ -289,9 +276,7 @@ class Moderation:
             except Failed as bad:
                 if attempt >= self.settings.retries:
                     where = self._endpoint.url or "the API"
-                    raise ModelError(
-                        f"moderation at {where} did not answer ({bad}): check the server"
-                    ) from None
+                    raise ModelError(f"moderation at {where} did not answer ({bad}): check the server") from None
                 await self._sleep(self.backoff.wait(attempt, bad))
                 attempt += 1
 
@@ -322,9 +307,7 @@ class Moderation:
 DUPLICATE, OF_EXAMPLE, OF_SOURCE = "near_duplicate", "copies_example", "copies_source"
 
 
-def find_repeated(
-    texts: Sequence[str], examples: Sequence[str], similarity: float
-) -> dict[int, tuple[str, int]]:
+def find_repeated(texts: Sequence[str], examples: Sequence[str], similarity: float) -> dict[int, tuple[str, int]]:
     """Return the texts to drop, by position: the later of two near-duplicates, or a copy of an example.
 
     Each comes with its reason and the position of the text it duplicates (-1 for an example). Only

@@ -146,8 +146,7 @@ class GenerationFolder:
         """Read the drafts a step kept."""
         if self.manifest(name) is None:
             raise DataError(
-                f"{self.step(name)}: missing or incomplete: "
-                f"run deadpan generate run PLAN --until {name} first"
+                f"{self.step(name)}: missing or incomplete: run deadpan generate run PLAN --until {name} first"
             )
         return read_records(self.kept(name), Draft)
 
@@ -171,9 +170,7 @@ class GenerationFolder:
         if manifest is None or manifest.config != json.loads(json.dumps(encode(config))):
             return False
         before = step_before(name)
-        if manifest.drops.get(CALL_FAILED) or (
-            before and manifest.inputs.get(_KEPT) != digest(self.kept(before))
-        ):
+        if manifest.drops.get(CALL_FAILED) or (before and manifest.inputs.get(_KEPT) != digest(self.kept(before))):
             return False
         folder = self.step(name)
         return all(
@@ -384,9 +381,7 @@ class GenerationResult(Result):
         if self.retried:
             notes.append("retried: " + ", ".join(f"{k} {n:,}" for k, n in sorted(self.retried.items())))
         unpriced = sum(step.unpriced_calls for step in self.steps)
-        notes.append(
-            f"spent ${self.spent:.4f}" + (f"; the price of {unpriced:,} calls is unknown" if unpriced else "")
-        )
+        notes.append(f"spent ${self.spent:.4f}" + (f"; the price of {unpriced:,} calls is unknown" if unpriced else ""))
         if self.unsupported:
             notes.append(f"not sent, because a server does not take them: {', '.join(self.unsupported)}")
         if self.waiting:

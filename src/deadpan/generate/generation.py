@@ -11,39 +11,15 @@ from typing import Any
 from deadpan.arguments import check_list, check_path, check_settings, check_whole
 from deadpan.errors import ConfigError, DataError
 from deadpan.generate.dialogue import prompt_values
-from deadpan.generate.folder import (
-    Draft,
-    Dropped,
-    GenerationFolder,
-    GenerationResult,
-    StepResult,
-    render_dialogue,
-)
+from deadpan.generate.folder import Draft, Dropped, GenerationFolder, GenerationResult, StepResult, render_dialogue
 from deadpan.generate.language import Language
 from deadpan.generate.pipeline import Pipeline
-from deadpan.generate.plan import (
-    ASKING_STEPS,
-    EXAMPLE_SOURCES,
-    GENERATION_STEPS,
-    STEP_NAMES,
-    GenerationPlan,
-    open_plan,
-)
+from deadpan.generate.plan import ASKING_STEPS, EXAMPLE_SOURCES, GENERATION_STEPS, STEP_NAMES, GenerationPlan, open_plan
 from deadpan.generate.questions import ASKED_STEPS
 from deadpan.generate.report import write_report
 from deadpan.generate.source import source_drafts
 from deadpan.journal import Journal
-from deadpan.llm import (
-    Breaker,
-    Budget,
-    Client,
-    CostLimit,
-    Message,
-    Unavailable,
-    Usage,
-    default_model,
-    find_price,
-)
+from deadpan.llm import Breaker, Budget, Client, CostLimit, Message, Unavailable, Usage, default_model, find_price
 from deadpan.page.summary import Summary
 from deadpan.page.table import Table
 from deadpan.progress import Progress, silent
@@ -201,9 +177,7 @@ def open_run(
                 f"with --limit"
             ) from None
         except Unavailable as bad:
-            raise DataError(
-                f"{bad}; {len(journal):,} finished calls are kept: continue with --resume"
-            ) from None
+            raise DataError(f"{bad}; {len(journal):,} finished calls are kept: continue with --resume") from None
 
 
 def _result(plan: GenerationPlan, spent: float, client: Client | None = None) -> GenerationResult:
@@ -338,18 +312,14 @@ def _estimate(
     )
 
 
-def _one_question(
-    plan: GenerationPlan, language: Language, step: str, measured: Sequence[Draft]
-) -> _Question:
+def _one_question(plan: GenerationPlan, language: Language, step: str, measured: Sequence[Draft]) -> _Question:
     sent = _mean([_tokens(ASKED_STEPS[step].messages(language, draft)) for draft in measured])
     answer = _mean([_token_count(example["answer"]) for example in _examples(language, step)])
     longest = plan.settings(step).max_tokens or _UNLIMITED_TOKENS
     return _Question(sent, answer, longest, most=plan.tries(step))
 
 
-def _candidate_questions(
-    plan: GenerationPlan, language: Language, measured: Sequence[Draft]
-) -> list[_Question]:
+def _candidate_questions(plan: GenerationPlan, language: Language, measured: Sequence[Draft]) -> list[_Question]:
     """Return the calls of several candidates: scene and mood, responses and their tone, an explanation."""
     prompts, tries, count = language.prompts, plan.tries("dialogue"), plan.candidates
     asked: dict[str, list[int]] = {}

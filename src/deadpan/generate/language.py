@@ -205,16 +205,13 @@ def load_language(code: str, folder: Path | None = None, preset: str = "") -> La
         folder = _PROMPT_FOLDER / code
     elif not (folder / "language.toml").is_file():
         raise ConfigError(
-            f"{folder}: no language.toml in it: start from a copy, "
-            f"deadpan generate plan NEW.toml --copy-prompts FOLDER"
+            f"{folder}: no language.toml in it: start from a copy, deadpan generate plan NEW.toml --copy-prompts FOLDER"
         )
     replaced = _preset_folder(code, preset) if preset else None
     facts = read_config(folder / "language.toml", LanguageFacts)
     files = {name: _file(name, folder, replaced) for name in (*PROMPTS, *CANDIDATE_PROMPTS)}
     known = {**PROMPTS, **CANDIDATE_PROMPTS}
-    prompts = {
-        name: _prompt(path, known[name]) for name, path in files.items() if name in PROMPTS or path.is_file()
-    }
+    prompts = {name: _prompt(path, known[name]) for name, path in files.items() if name in PROMPTS or path.is_file()}
     return Language(code, folder, facts, prompts, replaced)
 
 
@@ -263,9 +260,7 @@ def letters_share(text: str, letters: str) -> float | None:
     if not letter_counts:
         return None
     script = letters.upper()
-    return sum(n for letter, n in letter_counts.items() if _is_of(letter, script)) / sum(
-        letter_counts.values()
-    )
+    return sum(n for letter, n in letter_counts.items() if _is_of(letter, script)) / sum(letter_counts.values())
 
 
 @lru_cache(20_000)  # a language's letters are few, and looking one up is slow

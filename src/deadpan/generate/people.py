@@ -132,17 +132,13 @@ def write_review_study(
     plan = open_plan(plan, run)
     source = GenerationFolder(plan.out)
     items = [
-        AnnotateItem(
-            draft.id, draft.response, draft.context, explanation=draft.explanation, suspect=draft.suspect
-        )
+        AnnotateItem(draft.id, draft.response, draft.context, explanation=draft.explanation, suspect=draft.suspect)
         for draft in waiting_suspects(source)
         if draft.response is not None
     ]
     if not items:
         raise DataError(f"{source.root}: no dialogue is waiting for review")
-    study = Study(
-        _PROTOCOL, "Is this dialogue sound?", language=plan.language, seed=plan.seed, raters_per_item=1
-    )
+    study = Study(_PROTOCOL, "Is this dialogue sound?", language=plan.language, seed=plan.seed, raters_per_item=1)
     count = write_study(folder, study, items, command="generate review", inputs=[source.kept("abnormal")])
     return AnnotationStudy(folder, count)
 
@@ -302,11 +298,7 @@ class PeopleResult(Result):
 
 
 def apply_people(
-    plan: GenerationPlan | Path | str,
-    export: Path,
-    *,
-    run: Path | str | None = None,
-    rewrites: Path | None = None,
+    plan: GenerationPlan | Path | str, export: Path, *, run: Path | str | None = None, rewrites: Path | None = None
 ) -> PeopleResult:
     """Read people's answers, apply the construction table, and write people/ in the run folder."""
     plan = open_plan(plan, run)
@@ -317,9 +309,7 @@ def apply_people(
         step = folder.last()
         known = {draft.id for draft in folder.drafts(step)}
         if not known & judged.keys():
-            raise DataError(
-                f"{export}: no answer is about a dialogue in {folder.root}: is it from another run?"
-            )
+            raise DataError(f"{export}: no answer is about a dialogue in {folder.root}: is it from another run?")
         constructed = (
             (draft, construct(draft, judged.get(draft.id), plan.language, rewritten.get(draft.id, "")))
             for draft in folder.drafts(step)
@@ -423,11 +413,6 @@ def _without_response(judged: Example, verdict: Verdict) -> Constructed:
     if len(judged.context) < 2:
         return Constructed(dropped="too_short_without_response", detail=verdict.kind)
     shortened = replace(
-        judged,
-        response=judged.context[-1],
-        context=judged.context[:-1],
-        label=False,
-        explanation="",
-        sequence="",
+        judged, response=judged.context[-1], context=judged.context[:-1], label=False, explanation="", sequence=""
     )
     return Constructed((shortened,), change=f"response_abnormal.{verdict.kind or 'kind not said'}")

@@ -135,9 +135,7 @@ class PolitenessPlan:
 
     def __post_init__(self) -> None:
         if self.method == "classifier" and not (self.classifier and self.polite_label):
-            raise ConfigError(
-                'method = "classifier" needs classifier (a folder or hub name) and polite_label'
-            )
+            raise ConfigError('method = "classifier" needs classifier (a folder or hub name) and polite_label')
 
 
 @dataclass(frozen=True, slots=True)

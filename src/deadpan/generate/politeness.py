@@ -88,9 +88,7 @@ def classifier(folder: str, polite_label: str) -> Judge:
         ) from None
     labels = dict(model.config.id2label)
     if polite_label not in labels.values():
-        raise ConfigError(
-            f"politeness.polite_label {polite_label!r}: the model has {', '.join(labels.values())}"
-        )
+        raise ConfigError(f"politeness.polite_label {polite_label!r}: the model has {', '.join(labels.values())}")
     model.eval()
 
     def judge(text: str) -> Level:

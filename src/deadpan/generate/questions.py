@@ -29,9 +29,7 @@ class _Stopped(Exception):
     """Raised for an item that was not started because another one failed."""
 
 
-def in_order(
-    work: Callable[[_T], Coroutine[Any, Any, _R]], items: Iterable[_T], workers: int
-) -> Iterator[_R]:
+def in_order(work: Callable[[_T], Coroutine[Any, Any, _R]], items: Iterable[_T], workers: int) -> Iterator[_R]:
     """Yield the result of each item. After an error no item is started, those in progress end, it is raised.
 
     The work runs on the loop of `deadpan.llm`, where the calls run: a thread for each item would spend
@@ -92,9 +90,7 @@ def read_finding(language: Language, answer: str) -> str:
     # The longer word first: "abnormal" holds "normal".
     choices = [(word, True) for word in words.abnormal] + [(word, False) for word in words.normal]
     for word, abnormal in sorted(choices, key=lambda choice: -len(choice[0])):
-        if match := re.match(
-            rf"(?:[^:：]{{0,20}}[:：]\s*)?{re.escape(word)}(?!\w)[\s*_`.:：–—-]*(.*)", first, re.I
-        ):
+        if match := re.match(rf"(?:[^:：]{{0,20}}[:：]\s*)?{re.escape(word)}(?!\w)[\s*_`.:：–—-]*(.*)", first, re.I):
             return (match[1].strip() or word) if abnormal else ""
     raise Unreadable("no_finding", first[:80])
 
@@ -180,9 +176,7 @@ ASKED_STEPS: Mapping[str, AskedStep] = {
     "situation": AskedStep(
         "situation",
         lambda language, draft: {"dialogue": render_dialogue(draft.source)},
-        lambda language, draft, answer: dict(
-            zip(("theme", "summary"), read_situation(language, answer), strict=True)
-        ),
+        lambda language, draft, answer: dict(zip(("theme", "summary"), read_situation(language, answer), strict=True)),
     ),
     "dialogue": AskedStep("dialogue", prompt_values, _dialogue_fields),
     "abnormal": AskedStep(

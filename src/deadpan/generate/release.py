@@ -78,11 +78,7 @@ class DialogueRelease(Result):
 
 
 def write_release(
-    plan: GenerationPlan | Path | str,
-    out: Path | str,
-    *,
-    run: Path | str | None = None,
-    unjudged: bool = False,
+    plan: GenerationPlan | Path | str, out: Path | str, *, run: Path | str | None = None, unjudged: bool = False
 ) -> DialogueRelease:
     """Write the data set folder from people's answers, or, `unjudged`, with the labels asked for."""
     plan, out = open_plan(plan, run), Path(out)
@@ -93,9 +89,7 @@ def write_release(
     else:
         examples, people = _judged_examples(folder)
     if not examples:
-        raise DataError(
-            f"{folder.root}: nothing left to release: deadpan generate report says what dropped it"
-        )
+        raise DataError(f"{folder.root}: nothing left to release: deadpan generate report says what dropped it")
     examples = swap_half(examples, language, plan.seed, tally)
     parts = split(examples, TRAIN_DEV_TEST, seed=plan.seed)
     counted = dialogue_statistics(examples, people.changes, people.drops)
@@ -156,9 +150,7 @@ def _origin_of_contexts(plan: GenerationPlan, read: int, models: str) -> tuple[s
     )
 
 
-def _facts(
-    plan: GenerationPlan, run: GenerationFolder, language: Language, counted: DialogueStatistics
-) -> DataFacts:
+def _facts(plan: GenerationPlan, run: GenerationFolder, language: Language, counted: DialogueStatistics) -> DataFacts:
     name = language.facts.name
     models = sorted({plan.settings(step).model for step in plan.asking})
     steps = run.manifests()

@@ -76,9 +76,7 @@ def write_report(
     plan = open_plan(plan, run)
     target = path or plan.out / REPORT_PAGE
     if target.is_dir():
-        raise ConfigError(
-            f"{target}: is a folder: --out names the page to write, --run the folder of the run"
-        )
+        raise ConfigError(f"{target}: is a folder: --out names the page to write, --run the folder of the run")
     folder = GenerationFolder(plan.out)
     last = folder.last()
     steps = folder.manifests()
@@ -138,9 +136,7 @@ def _retries(page: Page, steps: Mapping[str, Manifest]) -> None:
                 retried[key.removeprefix("asked_again.")] += count
         noticed.update(manifest.changes)
     if retried:
-        page.table(
-            ("retried because", "times"), retried.most_common(), caption="Answers that could not be used"
-        )
+        page.table(("retried because", "times"), retried.most_common(), caption="Answers that could not be used")
     if noticed:
         page.table(("noticed, not dropped", "dialogues"), noticed.most_common())
 
@@ -158,8 +154,7 @@ def _samples(page: Page, plan: GenerationPlan, drafts: Sequence[Draft], kept: in
     page.heading("Samples, step by step")
     if not drafts:
         page.note(
-            "No dialogue passed. The drops above say why: if the model does not keep to the form, "
-            "use a larger one."
+            "No dialogue passed. The drops above say why: if the model does not keep to the form, use a larger one."
         )
         return
     page.text(f"{len(drafts)} of {kept:,}, drawn at random.")
@@ -190,9 +185,7 @@ def _dropped_samples(page: Page, run: GenerationFolder, steps: Mapping[str, Mani
     if not chosen:
         return
     page.heading("What was dropped", 3)
-    rows = [
-        (drop.step, drop.reason, _clip(drop.detail), _clip(_dropped_text(drop))) for drop in chosen.values()
-    ]
+    rows = [(drop.step, drop.reason, _clip(drop.detail), _clip(_dropped_text(drop))) for drop in chosen.values()]
     page.table(("step", "reason", "detail", "what it was"), rows, caption="The first of each reason")
 
 
@@ -216,9 +209,7 @@ def _cost(page: Page, steps: Mapping[str, Manifest]) -> None:
         )
         for name, manifest in asked.items()
     ]
-    page.table(
-        ("step", "model", "calls", "tokens in", "tokens out", "US dollars"), rows, numeric=("US dollars",)
-    )
+    page.table(("step", "model", "calls", "tokens in", "tokens out", "US dollars"), rows, numeric=("US dollars",))
     total = sum(manifest.counts["cost_micros"] for manifest in asked.values()) / MICRO
     unknown = sum(manifest.counts["unpriced_calls"] for manifest in asked.values())
     also = f" The price of {unknown:,} calls is not known." if unknown else ""
@@ -236,8 +227,7 @@ def _diversity(page: Page, measured: Diversity) -> None:
 
     page.heading("Diversity")
     rows: list[tuple[str, float | int]] = [
-        (f"distinct sequences of {size} words in responses", share)
-        for size, share in measured.distinct.items()
+        (f"distinct sequences of {size} words in responses", share) for size, share in measured.distinct.items()
     ]
     low, high = _REQUESTED_WORDS
     within = sum(n for words, n in measured.response_words.items() if low <= words <= high)

@@ -119,9 +119,7 @@ class DialogueTables(Result):
 
     def _changes(self) -> Table:
         published = {CASUAL: "80 %", CRITICISM: "20 %"}
-        rows = tuple(
-            (kind, self._count(self.label_changes, kind), paper) for kind, paper in published.items()
-        )
+        rows = tuple((kind, self._count(self.label_changes, kind), paper) for kind, paper in published.items())
         return Table(("Table 7: judged not sarcastic", "this run", "KoCoSa, 50 of them"), rows)
 
     def _topics(self) -> Table:
@@ -244,15 +242,11 @@ class DialogueStatistics(Result):
 
 
 def dialogue_statistics(
-    examples: Sequence[Example],
-    changes: Mapping[str, int] | None = None,
-    drops: Mapping[str, int] | None = None,
+    examples: Sequence[Example], changes: Mapping[str, int] | None = None, drops: Mapping[str, int] | None = None
 ) -> DialogueStatistics:
     """Count a data set. `changes` and `drops` are those of the construction table."""
     turns = [len(example.context) + 1 for example in examples]
-    words = [
-        [len(turn.text.split()) for turn in (*example.context, example.response)] for example in examples
-    ]
+    words = [[len(turn.text.split()) for turn in (*example.context, example.response)] for example in examples]
     explained = [len(example.explanation.split()) for example in examples if example.explanation]
     return DialogueStatistics(
         dialogues=len(examples),

@@ -19,15 +19,7 @@ from deadpan.errors import ConfigError, DeadpanError, ModelError
 from deadpan.journal import Journal
 from deadpan.llm.calls import Cache, CallRecord, cache_key, call_key, find_call, now, record_call
 from deadpan.llm.costs import Budget, Price, find_price
-from deadpan.llm.messages import (
-    Message,
-    Messages,
-    Reply,
-    StopReason,
-    choice_probabilities,
-    conversation,
-    unwrap,
-)
+from deadpan.llm.messages import Message, Messages, Reply, StopReason, choice_probabilities, conversation, unwrap
 from deadpan.llm.retries import NOTHING, Backoff, Breaker, Failed, Silent, Unavailable
 from deadpan.llm.settings import LLMSettings
 from deadpan.llm.transport import Answer, HttpTransport, Transport
@@ -230,9 +222,7 @@ class Client:
             )
         return price
 
-    def _record(
-        self, key: str, call: _Call, reply: Reply, answer: Answer | None = None, paid: float = 0.0
-    ) -> None:
+    def _record(self, key: str, call: _Call, reply: Reply, answer: Answer | None = None, paid: float = 0.0) -> None:
         """Add an answered call to the journal; one from the cache was not sent."""
         if self.journal:
             request = answer.request if answer else {}
@@ -362,8 +352,7 @@ def _gave_up(call: _Call, attempts: int, failed: Failed, heard: bool) -> ModelEr
             f"check that a chat model of this name answers there"
         )
     return ModelError(
-        f"{model} at {server} did not answer in {tries} (last: {failed}): "
-        f"check the server, or raise retries or timeout"
+        f"{model} at {server} did not answer in {tries} (last: {failed}): check the server, or raise retries or timeout"
     )
 
 
@@ -396,13 +385,7 @@ class Outcome(Generic[T]):
 
 
 async def ask(
-    client: Client,
-    messages: Messages,
-    read: Callable[[Reply], T],
-    tries: int = 3,
-    *,
-    first: int = 0,
-    **options: Any,
+    client: Client, messages: Messages, read: Callable[[Reply], T], tries: int = 3, *, first: int = 0, **options: Any
 ) -> Outcome[T]:
     """Ask until `read` returns a value instead of raising `Unreadable`; each try is a new replicate.
 

@@ -55,11 +55,7 @@ class Price:
 def _table_cost(tiers: ModelPrice, usage: Usage, cached: int) -> float:
     from genai_prices import Usage as Counted
 
-    tokens = {
-        "input_tokens": usage.input_tokens,
-        "cache_read_tokens": cached,
-        "output_tokens": usage.output_tokens,
-    }
+    tokens = {"input_tokens": usage.input_tokens, "cache_read_tokens": cached, "output_tokens": usage.output_tokens}
     # The table takes whole tokens; an estimate may have a fraction.
     counted = Counted(**{name: math.ceil(count) for name, count in tokens.items()})
     return float(tiers.calc_price(counted)["total_price"])
@@ -90,9 +86,7 @@ def table_price(model: str, provider: str | None = None) -> Price | None:
         found = calc_price(Counted(input_tokens=1, output_tokens=1), model, provider_id=provider).model_price
     except LookupError:
         return None
-    rates = [
-        getattr(rate, "base", rate) for rate in (found.input_mtok, found.output_mtok, found.cache_read_mtok)
-    ]
+    rates = [getattr(rate, "base", rate) for rate in (found.input_mtok, found.output_mtok, found.cache_read_mtok)]
     if rates[0] is None or rates[1] is None:  # priced by request or by second
         return None
     cached = None if rates[2] is None else float(rates[2])

@@ -119,9 +119,7 @@ def conversation(messages: Messages) -> list[Message]:
     for number, turn in enumerate(turns, 1):
         if not isinstance(turn, Mapping):
             kind = type(turn).__name__
-            raise DataError(
-                f"message {number} is a {kind}: pass text, or {{'role': 'user', 'content': text}}"
-            )
+            raise DataError(f"message {number} is a {kind}: pass text, or {{'role': 'user', 'content': text}}")
         role, content = turn.get("role"), turn.get("content")
         if role not in _ROLES:
             raise ConfigError(f"message {number} has role {role!r}: choose from {', '.join(_ROLES)}")

@@ -87,11 +87,7 @@ class Breaker:
     """
 
     def __init__(
-        self,
-        limit: int = 10,
-        hopeless: int = 3,
-        rest: float = 5.0,
-        clock: Callable[[], float] = time.monotonic,
+        self, limit: int = 10, hopeless: int = 3, rest: float = 5.0, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.limit = limit
         self.hopeless = hopeless

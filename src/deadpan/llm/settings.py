@@ -209,9 +209,7 @@ PROVIDERS = {
     "together": Provider("https://api.together.xyz/v1", "TOGETHER_API_KEY", price_id="together"),
     "deepseek": Provider("https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", price_id="deepseek"),
     "azure": Provider("", "AZURE_OPENAI_API_KEY", ("AZURE_OPENAI_BASE_URL",), hosted=False, price_id="azure"),
-    "ollama": Provider(
-        "http://localhost:11434/v1", "", ("OLLAMA_BASE_URL",), hosted=False, price_id=OWN_SERVER
-    ),
+    "ollama": Provider("http://localhost:11434/v1", "", ("OLLAMA_BASE_URL",), hosted=False, price_id=OWN_SERVER),
     "vllm": Provider("http://localhost:8000/v1", "", ("VLLM_BASE_URL",), hosted=False, price_id=OWN_SERVER),
 }
 OTHER_SERVICE = "openai-api"
@@ -280,9 +278,7 @@ def find_key(settings: LLMSettings, url: str) -> tuple[str, str]:
     if not key:
         if not variable or (settings.key_env == KEY_ENV and is_loopback(url)):
             return "none", ""
-        raise ConfigError(
-            f'no key for {name}: set {variable}, or key_env = "" if {url or "the server"} needs none'
-        )
+        raise ConfigError(f'no key for {name}: set {variable}, or key_env = "" if {url or "the server"} needs none')
     if not (key.isascii() and key.isprintable()):
         raise ConfigError(f"the key in {variable} has characters that no key has: copy it again")
     return key, variable

@@ -77,9 +77,7 @@ class HttpTransport:
                 if unlimited or endpoint not in self._answered:
                     raise
                 unlimited = (LIMIT,)
-                log.warning(
-                    "%s rejects max_tokens %s: its own maximum is used", endpoint.model, settings.max_tokens
-                )
+                log.warning("%s rejects max_tokens %s: its own maximum is used", endpoint.model, settings.max_tokens)
             except Failed as failed:
                 failed.request = body
                 raise
@@ -259,9 +257,7 @@ async def post_chat(client: AsyncOpenAI, endpoint: Endpoint, body: dict[str, Any
         async with asyncio.timeout(timeout):  # the SDK's own limit is for each read, not for all of them
             # Not chat.completions.create: to look at every field of every message for what might be a file
             # to send costs it more than the call itself.
-            text = await client.post(
-                "/chat/completions", body=body, cast_to=str, options={"timeout": timeout}
-            )
+            text = await client.post("/chat/completions", body=body, cast_to=str, options={"timeout": timeout})
     except (TimeoutError, openai.APITimeoutError):
         raise Failed("timeout", f"no answer within {timeout:g} s") from None
     except openai.APIStatusError as bad:
@@ -355,15 +351,11 @@ def _status(bad: APIStatusError, endpoint: Endpoint, body: Mapping[str, Any]) ->
         cure = f"check the key in {endpoint.key_env}" if endpoint.key_env else "set key_env"
         raise Denied(f"{where} rejects the key (HTTP {code}: {said}): {cure}") from None
     if code == 404:
-        raise ConfigError(
-            f"{where} has no model {endpoint.model!r} ({said}): check the name and the URL"
-        ) from None
+        raise ConfigError(f"{where} has no model {endpoint.model!r} ({said}): check the name and the URL") from None
     if code in (400, 422) and (name := _rejected(bad, said, body)):
         raise Unsupported(name) from None
     limit = code in (400, 422) and LIMIT_NAMED.search(said)
-    kind, advice = (
-        (LimitTooLarge, "lower max_tokens") if limit else (ModelError, "change the settings or the messages")
-    )
+    kind, advice = (LimitTooLarge, "lower max_tokens") if limit else (ModelError, "change the settings or the messages")
     raise kind(f"{where} refuses the call to {endpoint.model} (HTTP {code}: {said}): {advice}") from None
 
 

@@ -48,9 +48,7 @@ def _read_run(path: Path, options: LogOptions) -> list[ScoreLog]:
     notes = (f"{path}: clusters are families of items; --cluster is for other logs",)
     files = (path / PLAN, path / ROWS)
     return [
-        ScoreLog(
-            model, METRIC, averaged(rows, path), path, (METRIC,), notes if options.cluster else (), files
-        )
+        ScoreLog(model, METRIC, averaged(rows, path), path, (METRIC,), notes if options.cluster else (), files)
         for model, rows in found.items()
     ]
 

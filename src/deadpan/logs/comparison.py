@@ -100,9 +100,7 @@ class LogComparison(Result):
         from deadpan.figures.plots import whiskers
 
         rows = {f"{_short(pair.first)} −\n{_short(pair.second)}": pair.difference for pair in self.pairs}
-        return whiskers(
-            self.headline(), rows, unit=f"difference of mean {self.metric}", mark=("no difference", 0.0)
-        )
+        return whiskers(self.headline(), rows, unit=f"difference of mean {self.metric}", mark=("no difference", 0.0))
 
     def write(self, folder: Path | str) -> None:
         """Write comparison.json, report.html, the figure and manifest.json to a folder."""
@@ -179,8 +177,7 @@ def compare_scores(
     means = {name: mean_over_clusters(scores[name], clusters, level) for name in systems}
     chosen = [(name, against) for name in systems if name != against] if against else combinations(systems, 2)
     pairs = Comparisons.adjusted(
-        paired_difference(scores[a], scores[b], clusters, names=(a, b), metric=metric, level=level)
-        for a, b in chosen
+        paired_difference(scores[a], scores[b], clusters, names=(a, b), metric=metric, level=level) for a, b in chosen
     )
     k = int(clusters.max(initial=-1)) + 1
     paired = f"{len(items):,} item{'s' * (len(items) > 1)}"
@@ -239,18 +236,14 @@ def align(systems: Systems, unscored: Unscored) -> tuple[list[str], dict[str, Fl
         remarks.append(f"{_left_out(len(common) - len(scored), 'without a score')} ({worst}).")
     kept = scored if unscored == "exclude" else common
     if not kept:
-        raise DataError(
-            "no item has a score from every system: count missing scores as 0 with --unscored zero"
-        )
+        raise DataError("no item has a score from every system: count missing scores as 0 with --unscored zero")
     return kept, {name: np.array([rows[item].score or 0.0 for item in kept], dtype=np.float64)
                   for name, rows in systems.items()}, remarks  # fmt: skip
 
 
 def _check_questions(systems: Systems, common: Sequence[str]) -> None:
     """Refuse logs in which one id stands for different questions."""
-    differing = [
-        item for item in common if len({rows[item].question for rows in systems.values()} - {""}) > 1
-    ]
+    differing = [item for item in common if len({rows[item].question for rows in systems.values()} - {""}) > 1]
     if differing:
         raise DataError(
             f"{len(differing):,} of {len(common):,} items have different questions in different logs, first "

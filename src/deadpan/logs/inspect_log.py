@@ -67,12 +67,7 @@ class InspectFormat:
 
 
 def _item(
-    task: str,
-    sample: Mapping[str, Any],
-    scores: Mapping[str, Any],
-    metric: str,
-    options: LogOptions,
-    path: Path,
+    task: str, sample: Mapping[str, Any], scores: Mapping[str, Any], metric: str, options: LogOptions, path: Path
 ) -> ScoredItem:
     name = f"{task}/{sample.get('id')}"
     return ScoredItem(
@@ -106,9 +101,7 @@ def _archive(path: Path) -> tuple[Mapping[str, Any], list[Mapping[str, Any]]]:
             pieces = sorted(name for name in names if name.startswith("_journal/summaries/"))
             header = _member(archive, "header.json" if "header.json" in names else "_journal/start.json")
             chosen = ["summaries.json"] if "summaries.json" in names else pieces
-            samples = [
-                sample for name in chosen for sample in only_objects(_member(archive, name), path, "samples")
-            ]
+            samples = [sample for name in chosen for sample in only_objects(_member(archive, name), path, "samples")]
     except _DAMAGED as bad:
         raise DataError(f"{path}: damaged or not a log of Inspect ({bad}): copy it again") from None
     if "header.json" not in names:

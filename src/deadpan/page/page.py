@@ -19,18 +19,14 @@ from deadpan.records import Example, Turn
 from deadpan.storage import write_text
 
 # Nothing is loaded, and no script runs but the one with this hash, whatever text a page contains.
-_POLICY = (
-    "default-src 'none'; {}style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
-)
+_POLICY = "default-src 'none'; {}style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 
 
 @cache
 def stylesheet() -> str:
     """Return the style sheet: the palette as custom properties, then look.css."""
     look = files("deadpan.page").joinpath("look.css").read_text(encoding="utf-8")
-    light, dark = (
-        "".join(f"  --{role}: {colour};\n" for role, colour in palette.items()) for palette in (LIGHT, DARK)
-    )
+    light, dark = ("".join(f"  --{role}: {colour};\n" for role, colour in palette.items()) for palette in (LIGHT, DARK))
     return (
         f":root {{\n  color-scheme: light dark;\n{light}}}\n"
         f"@media screen and (prefers-color-scheme: dark) {{ :root {{\n{dark}}} }}\n{look}"

@@ -25,11 +25,7 @@ def output_page(about: OutputPage) -> Page:
 
 
 def rank_headline(
-    data: str,
-    metric: str,
-    scores: Mapping[str, Interval],
-    pairs: Sequence[PairedDifference],
-    constant: float | None,
+    data: str, metric: str, scores: Mapping[str, Interval], pairs: Sequence[PairedDifference], constant: float | None
 ) -> str:
     """Return which of some systems is best, the first of `scores` being the best by its value.
 
@@ -51,11 +47,7 @@ def rank_headline(
 
 
 def rank_finding(
-    data: str,
-    metric: str,
-    scores: Mapping[str, Interval],
-    pairs: Sequence[PairedDifference],
-    constant: float | None,
+    data: str, metric: str, scores: Mapping[str, Interval], pairs: Sequence[PairedDifference], constant: float | None
 ) -> str:
     """Return the headline with the score of the first system."""
     from deadpan.stats.scores import metric_words

@@ -110,8 +110,7 @@ def render_table(
     )
     sources = [source] * len(table.rows) if isinstance(source, str) else source
     body = "\n".join(
-        f"<tr>{_row(row, right, scales, where, sortable)}</tr>"
-        for row, where in zip(table.rows, sources, strict=True)
+        f"<tr>{_row(row, right, scales, where, sortable)}</tr>" for row, where in zip(table.rows, sources, strict=True)
     )
     title = f"<caption>{escape(caption)}</caption>" if caption else ""
     name = escape(caption or label or f"Table of {table.columns[0]}")

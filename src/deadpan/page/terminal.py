@@ -106,9 +106,7 @@ def _decimals(cells: Sequence[Cell]) -> int | None:
     return digits(intervals) if intervals else None
 
 
-def _fit(
-    columns: Sequence[str], cells: Sequence[Sequence[str]], right: Sequence[bool], width: int
-) -> list[int] | None:
+def _fit(columns: Sequence[str], cells: Sequence[Sequence[str]], right: Sequence[bool], width: int) -> list[int] | None:
     """Return a width per column, or None where columns of text would have to break words."""
     natural, least = [], []
     for place, column in enumerate(columns):

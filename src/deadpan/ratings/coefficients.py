@@ -88,9 +88,7 @@ class Agreement(Result, Mapping[str, Interval]):
         return Summary((table,), (f"{self.n_items:,} items, {self.n_raters:,} raters",))
 
 
-def raw_agreement(
-    ratings: Ratings, resamples: int = RESAMPLES, level: float = LEVEL, seed: int = 0
-) -> Interval:
+def raw_agreement(ratings: Ratings, resamples: int = RESAMPLES, level: float = LEVEL, seed: int = 0) -> Interval:
     """Return the share of pairs of raters who agree, averaged over items with at least two answers."""
     ratings = as_ratings(ratings)
 
@@ -100,9 +98,7 @@ def raw_agreement(
     return _over_items(ratings, _agreement_columns, of, NO_TWO, resamples, level, seed, chance=0.0)
 
 
-def fleiss_kappa(
-    ratings: Ratings, resamples: int = RESAMPLES, level: float = LEVEL, seed: int = 0
-) -> Interval:
+def fleiss_kappa(ratings: Ratings, resamples: int = RESAMPLES, level: float = LEVEL, seed: int = 0) -> Interval:
     """Return Fleiss' kappa; the number of raters may differ between items.
 
     With unequal numbers it is Gwet's (2014) form: agreement over items with at least two answers, chance
@@ -138,11 +134,7 @@ def gwet_ac1(ratings: Ratings, resamples: int = RESAMPLES, level: float = LEVEL,
 
 
 def cohen_kappa(
-    ratings: Ratings,
-    weights: Weights = "none",
-    resamples: int = RESAMPLES,
-    level: float = LEVEL,
-    seed: int = 0,
+    ratings: Ratings, weights: Weights = "none", resamples: int = RESAMPLES, level: float = LEVEL, seed: int = 0
 ) -> Interval:
     """Return Cohen's kappa of two raters on the items both answered.
 
@@ -156,11 +148,7 @@ def cohen_kappa(
 
 
 def mean_cohen_kappa(
-    ratings: Ratings,
-    weights: Weights = "none",
-    resamples: int = RESAMPLES,
-    level: float = LEVEL,
-    seed: int = 0,
+    ratings: Ratings, weights: Weights = "none", resamples: int = RESAMPLES, level: float = LEVEL, seed: int = 0
 ) -> Interval:
     """Return the mean of Cohen's kappa over all pairs of raters for whom it is defined."""
     ratings = as_ratings(ratings)
@@ -191,11 +179,7 @@ def mean_cohen_kappa(
 
 
 def krippendorff_alpha(
-    ratings: Ratings,
-    metric: Metric = "nominal",
-    resamples: int = RESAMPLES,
-    level: float = LEVEL,
-    seed: int = 0,
+    ratings: Ratings, metric: Metric = "nominal", resamples: int = RESAMPLES, level: float = LEVEL, seed: int = 0
 ) -> Interval:
     """Return Krippendorff's alpha for any number of raters and missing answers.
 
@@ -225,11 +209,7 @@ def krippendorff_alpha(
 
 
 def agreement(
-    ratings: Ratable,
-    metric: Metric = "nominal",
-    resamples: int = RESAMPLES,
-    level: float = LEVEL,
-    seed: int = 0,
+    ratings: Ratable, metric: Metric = "nominal", resamples: int = RESAMPLES, level: float = LEVEL, seed: int = 0
 ) -> Agreement:
     """Compute every agreement coefficient with its confidence interval over items.
 
@@ -350,19 +330,13 @@ def _disagreement_cost(ratings: Ratings, weights: Weights) -> FloatArray:
         _need_order(ratings, f"{weights} weights")
     ranks = np.arange(len(ratings.categories), dtype=np.float64)
     steps = np.abs(ranks[:, None] - ranks[None, :])
-    costs: dict[Weights, FloatArray] = {
-        "none": (steps > 0).astype(float),
-        "linear": steps,
-        "quadratic": steps**2,
-    }
+    costs: dict[Weights, FloatArray] = {"none": (steps > 0).astype(float), "linear": steps, "quadratic": steps**2}
     return costs[weights]
 
 
 def _need_order(ratings: Ratings, what: str) -> None:
     if not ratings.ordered:
-        raise ConfigError(
-            f"{what} need the order of {', '.join(ratings.categories)}: pass the categories in order"
-        )
+        raise ConfigError(f"{what} need the order of {', '.join(ratings.categories)}: pass the categories in order")
 
 
 def _metric_cost(ratings: Ratings, metric: Metric) -> Callable[[FloatArray], FloatArray]:

@@ -72,9 +72,7 @@ def mace(ratings: Ratings, iterations: int = 60) -> Mace:
     prevalence = np.full(size, 1 / size)
     for _ in range(iterations):
         by_habit = np.einsum("rk,irk->ir", habit, given)
-        chance = np.where(
-            has[:, :, None], competence[:, None] * given + ((1 - competence) * by_habit)[:, :, None], 1.0
-        )
+        chance = np.where(has[:, :, None], competence[:, None] * given + ((1 - competence) * by_habit)[:, :, None], 1.0)
         posterior = _posterior(prevalence, chance)
         knew = np.where(has[:, :, None], competence[:, None] * given / np.maximum(chance, 1e-12), 0.0)
         known = np.einsum("it,irt->ir", posterior, knew)

@@ -81,10 +81,7 @@ class Ratings(Result):
 
 
 Ratable: TypeAlias = (
-    Ratings
-    | Sequence[Judgment]
-    | Sequence[Sequence[Hashable | None]]
-    | Mapping[str, Sequence[Hashable | None]]
+    Ratings | Sequence[Judgment] | Sequence[Sequence[Hashable | None]] | Mapping[str, Sequence[Hashable | None]]
 )
 """The input of `as_ratings`: Ratings, Judgments, rows of answers (one per item), or {rater: answers}."""
 
@@ -147,9 +144,7 @@ def ratings_from_judgments(
             raise ConfigError(f"the judgments are of several questions: choose one of {', '.join(questions)}")
         question = questions[0] if questions else ""
     elif check_text(question, "question") not in questions:
-        raise ConfigError(
-            f"no judgment of question {question!r}: choose from {', '.join(questions) or 'none'}"
-        )
+        raise ConfigError(f"no judgment of question {question!r}: choose from {', '.join(questions) or 'none'}")
     latest = _latest([judgment for judgment in judgments if judgment.question == question])
     items = tuple(sorted({item for item, _ in latest}))
     raters = tuple(sorted({rater for _, rater in latest}))
@@ -158,9 +153,7 @@ def ratings_from_judgments(
 
 
 def ratings_from_matrix(
-    rows: Sequence[Sequence[Hashable | None]],
-    categories: Sequence[Hashable] | None = None,
-    question: str = "",
+    rows: Sequence[Sequence[Hashable | None]], categories: Sequence[Hashable] | None = None, question: str = ""
 ) -> Ratings:
     """Return ratings from one row per item and one column per rater; None is a missing answer."""
     rows = check_list(rows, "rows of answers")
@@ -195,10 +188,7 @@ def _latest(judgments: Sequence[Judgment]) -> dict[tuple[str, str], str]:
     rows: dict[tuple[str, str], list[Judgment]] = {}
     for judgment in judgments:
         rows.setdefault((judgment.item_id, judgment.annotator), []).append(judgment)
-    return {
-        key: (same[0] if len(same) == 1 else max(reversed(same), key=_time)).answer
-        for key, same in rows.items()
-    }
+    return {key: (same[0] if len(same) == 1 else max(reversed(same), key=_time)).answer for key, same in rows.items()}
 
 
 def _time(judgment: Judgment) -> datetime:

@@ -80,9 +80,7 @@ def report_agreement(
     if method not in get_args(Method):
         raise ConfigError(f"unknown method {method!r}: choose from {', '.join(get_args(Method))}")
     ratings = ratings_from_judgments(read_judgments(judgments), question)
-    report = AgreementReport(
-        ratings.question, agreement(ratings, metric, seed=seed), match_majority(ratings), labels
-    )
+    report = AgreementReport(ratings.question, agreement(ratings, metric, seed=seed), match_majority(ratings), labels)
     if labels is not None:
         write_records(labels, _METHODS[method](ratings), Label)
         write_manifest(labels, command="agree", config={"method": method}, inputs=[judgments])

@@ -75,8 +75,7 @@ def with_votes(examples: Iterable[Example], labels: Iterable[Label]) -> list[Exa
     if not matched:
         raise DataError("no label is about any of the examples: their item_id must be the examples' id")
     return [
-        replace(e, meta={**e.meta, VOTES: found[e.id][0], VOTERS: found[e.id][1]}) if e.id in found else e
-        for e in rows
+        replace(e, meta={**e.meta, VOTES: found[e.id][0], VOTERS: found[e.id][1]}) if e.id in found else e for e in rows
     ]
 
 
@@ -131,9 +130,7 @@ class Perception(Result):
         from deadpan.page.table import Table
 
         rows = tuple((name, self.heard[name], self.majority[name], self.heard[name].n) for name in self.heard)
-        counts = tuple(
-            (f"{votes} of {self.voters}", share, share.n) for votes, share in self.by_votes.items()
-        )
+        counts = tuple((f"{votes} of {self.voters}", share, share.n) for votes, share in self.by_votes.items())
         return Summary(
             (
                 Table(("meant", "share of votes", "most people hear sarcasm", "n"), rows),

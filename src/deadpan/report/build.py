@@ -13,15 +13,7 @@ from deadpan.errors import ConfigError
 from deadpan.page import Cell, Link, Page, Summary, Table
 from deadpan.report.outputs import MANIFEST, Output, find_outputs
 from deadpan.results import Result
-from deadpan.storage import (
-    Manifest,
-    atomic,
-    file_marks,
-    manifest_path,
-    read_manifest,
-    save_manifest,
-    write_manifest,
-)
+from deadpan.storage import Manifest, atomic, file_marks, manifest_path, read_manifest, save_manifest, write_manifest
 
 _COMMAND = "report"
 _SITE_FILES = (".html", ".json", ".svg", ".csv", ".css", ".png")
@@ -52,8 +44,7 @@ class ReportSite(Result):
     def summary(self) -> Summary:
         """Return the findings, what is not shown, and the page to open."""
         rows: tuple[tuple[Cell, ...], ...] = tuple(
-            (output.name, output.command, "not shown" if output.problem else "shown")
-            for output in self.outputs
+            (output.name, output.command, "not shown" if output.problem else "shown") for output in self.outputs
         )
         notes = [f"{number}. {text}" for number, text in enumerate(self.findings, 1)]
         notes += [f"{name} is not shown: {why}" for name, why in self.problems]
@@ -150,8 +141,7 @@ def _front(title: str, outputs: Sequence[Output], homes: dict[str, str]) -> Page
     page = Page(title, lead + (f" {hidden:,} cannot be shown; the last table says why." if hidden else ""))
     page.heading("Results")
     page.cards(
-        (Link(output.about.title, homes[output.name]), output.about.finding, output.about.facts)
-        for output in outputs
+        (Link(output.about.title, homes[output.name]), output.about.finding, output.about.facts) for output in outputs
     )
     page.heading("What was done")
     rows: list[tuple[Cell, ...]] = [
@@ -191,9 +181,7 @@ def manifest_page(output: Output, own: str) -> Page:
     parts_of = {"Counts": manifest.counts, "Dropped": manifest.drops, "Changed": manifest.changes}
     for title, counts in parts_of.items():
         if counts:
-            page.heading(title).table(
-                ("what", "number"), [_count(*one) for one in counts.items()], label=title
-            )
+            page.heading(title).table(("what", "number"), [_count(*one) for one in counts.items()], label=title)
     if manifest.files:
         files: list[tuple[Cell, ...]] = [
             (name, int(facts.get("bytes", 0)), str(facts.get("sha256", ""))[:12])

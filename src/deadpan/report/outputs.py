@@ -123,9 +123,7 @@ def check(folder: Path, manifest: Manifest) -> str:
         size = path.stat().st_size
         left -= size
         if size != facts.get("bytes") or (left >= 0 and digest(path) != facts.get("sha256")):
-            return (
-                f"{name} does not match manifest.json (changed, damaged or cut off): write the output again"
-            )
+            return f"{name} does not match manifest.json (changed, damaged or cut off): write the output again"
     return ""
 
 

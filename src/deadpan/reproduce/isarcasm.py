@@ -71,9 +71,7 @@ def _methods() -> Job:
             text = f"{release.platform}, {_METHODS[release.label_kind]}"
             cell = read_paper("isarcasm").cell(cell_id("table-1", row, "source and method"))
             how = f"what the reader {source} states"
-            found[cell.id] = Measured(
-                text=text, how=how, agrees=text == cell.said, reason="another label kind"
-            )
+            found[cell.id] = Measured(text=text, how=how, agrees=text == cell.said, reason="another label kind")
         return found
 
     return Job("table-1", cells_of("table-1", _MADE_OF, ["source and method"]), work)
@@ -86,19 +84,14 @@ def _tags() -> Job:
     def work(runner: TrialRunner) -> dict[str, Measured]:
         examples = runner.corpus("riloff", keep_markers=True).examples
         counts = Counter((bool(e.label), bool(_TAGS.search(e.response.text))) for e in examples)
-        need = (
-            "data: the tweets with their hashtags (sarcasm-annos-emnlp13.tsv has the ids); this copy has none"
-        )
+        need = "data: the tweets with their hashtags (sarcasm-annos-emnlp13.tsv has the ids); this copy has none"
         if any(tagged for _, tagged in counts):
             gone = runner.missing("riloff")
             need = f"data: {gone}" if gone else ""
         how = f"{len(examples):,} tweets that could be read"
         return {
             cell_id("table-2", row, column): Measured(
-                exact(counts[label, tagged], len(examples)),
-                how=how,
-                needs=need,
-                reason="other tweets are left",
+                exact(counts[label, tagged], len(examples)), how=how, needs=need, reason="other tweets are left"
             )
             for row, label in zip(rows, (True, False), strict=True)
             for column, tagged in zip(columns, (True, False), strict=True)
@@ -179,9 +172,7 @@ def _contributors() -> Job:
 def _perceived() -> Job:
     counts = cells_of("table-5", ["intended sarcastic", "intended non-sarcastic"],
                       ["perceived sarcastic", "perceived non-sarcastic"])  # fmt: skip
-    kappas = cells_of(
-        "section-5.2", [f"annotators {a} and {b}" for a, b in ((1, 2), (1, 3), (2, 3))], ["kappa"]
-    )
+    kappas = cells_of("section-5.2", [f"annotators {a} and {b}" for a, b in ((1, 2), (1, 3), (2, 3))], ["kappa"])
     people = cells_of("table-7", ["Manual Labelling"], _SCORES)
 
     def work(runner: TrialRunner) -> dict[str, Measured]:
@@ -189,10 +180,7 @@ def _perceived() -> Job:
         table = against_authors(study)
         how, reason = f"{table.n:,} tweets, {len(study.ratings.raters):,} people", "other people"
         cells = [table.confusion[1][1], table.confusion[1][0], table.confusion[0][1], table.confusion[0][0]]
-        found = {
-            id: Measured(exact(n, table.n), how=how, reason=reason)
-            for id, n in zip(counts, cells, strict=True)
-        }
+        found = {id: Measured(exact(n, table.n), how=how, reason=reason) for id, n in zip(counts, cells, strict=True)}
         found |= {
             id: Measured(table.scores[name], how=how, reason=reason)
             for id, name in zip(people, _SCORES.values(), strict=True)
@@ -224,10 +212,7 @@ def _earlier(row: str) -> Job:
             at_most=_SAMPLE if options.quick else None, seeds=options.all_seeds,
         )  # fmt: skip
         macro = score(found.values["macro_f1"], 3)
-        parts = [
-            f"macro-averaged, as Tay et al. may report it, ours is {macro}",
-            "the paper states no epochs",
-        ]
+        parts = [f"macro-averaged, as Tay et al. may report it, ours is {macro}", "the paper states no epochs"]
         parts += ["a sample and six epochs"] if options.quick else ["random word vectors"]
         if gone := runner.missing(source):
             parts.append(f"not here: {gone}")
@@ -241,9 +226,7 @@ def _network(name: str, exhibit: str, base: Mapping[str, Any]) -> Job:
 
     def work(runner: TrialRunner) -> dict[str, Measured]:
         options = runner.options
-        found = runner.scores(
-            "isarcasm", _NETWORKS[name], _settings(base, options.quick), seeds=options.all_seeds
-        )
+        found = runner.scores("isarcasm", _NETWORKS[name], _settings(base, options.quick), seeds=options.all_seeds)
         tweets = len(runner.corpus("isarcasm").examples) if not found.official else 0
         reason = "threshold 0.5 on a balanced loss; precision and recall are traded for each other"
         if tweets:

@@ -116,9 +116,7 @@ def _topics() -> Job:
         topics = [str(e.meta.get("topic", "")).lower() for e in runner.corpus("kocosa").examples]
         known = [topic for topic in topics if topic]
         if not known:
-            raise DataError(
-                "topics are in the NIKL source corpora (kli.korean.go.kr) and not in the released files"
-            )
+            raise DataError("topics are in the NIKL source corpora (kli.korean.go.kr) and not in the released files")
         top = sum(topic.startswith(("food", "leisure")) for topic in known)
         return {id: Measured(wilson(top, len(known)), how=f"{len(known):,} dialogues with a topic")}
 
@@ -128,13 +126,10 @@ def _topics() -> Job:
 # ---------------------------------------------------------------- Table 8
 
 
-def _cells(
-    exhibit: str, row: str, values: Mapping[str, Interval], how: str, reason: str
-) -> dict[str, Measured]:
+def _cells(exhibit: str, row: str, values: Mapping[str, Interval], how: str, reason: str) -> dict[str, Measured]:
     ids = cells_of(exhibit, [row], _SCORES)
     return {
-        id: Measured(values[score], how=how, reason=reason)
-        for id, score in zip(ids, _SCORES.values(), strict=True)
+        id: Measured(values[score], how=how, reason=reason) for id, score in zip(ids, _SCORES.values(), strict=True)
     }
 
 
@@ -193,9 +188,7 @@ def _context() -> Job:
     ids = cells_of("table-9", rows, ["model"])
 
     def work(runner: TrialRunner) -> dict[str, Measured]:
-        found = runner.once(
-            "ablation kocosa linear", {"turns": _TURNS}, lambda: _ablation(runner), sources=("kocosa",)
-        )
+        found = runner.once("ablation kocosa linear", {"turns": _TURNS}, lambda: _ablation(runner), sources=("kocosa",))
         values = [decode(found[name], Interval) for name in ("first", "three", "full", "gain")]
         reason = "; ".join(filter(None, ("without pretrained Korean", _part(runner))))
         return {
@@ -210,9 +203,7 @@ def _ablation(runner: TrialRunner) -> dict[str, Any]:
     design, how = runner.design("kocosa")
     examples = runner.corpus("kocosa").examples
     k = 3 if runner.options.quick and not design.published else 5
-    result = ablate(
-        examples, "linear", turns=_TURNS, metric="balanced_accuracy", k=k, seed=runner.options.seed
-    )
+    result = ablate(examples, "linear", turns=_TURNS, metric="balanced_accuracy", k=k, seed=runner.options.seed)
     (first, three, full), gain = result.scores.values(), list(result.gains.values())[-1].difference
     # The difference is first minus second: the gain is its negative.
     turned = Interval(
@@ -235,9 +226,7 @@ def _people() -> Job:
         for id, name in zip(ids, ("kocosa-response", "kocosa"), strict=True):
             study = open_people(runner, name, "sarcastic", _HUMAN)
             table = against_authors(study)
-            found[id] = Measured(
-                table.scores["balanced_accuracy"], how=f"{table.n:,} dialogues", reason="other people"
-            )
+            found[id] = Measured(table.scores["balanced_accuracy"], how=f"{table.n:,} dialogues", reason="other people")
         return found
 
     return Job("people kocosa", ids, work)

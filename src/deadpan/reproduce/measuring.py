@@ -33,9 +33,7 @@ def mean_of(values: Sequence[float]) -> Interval:
     return bootstrap_interval(lambda rows: float(numbers[rows].mean()), [""] * len(numbers), resamples=500)
 
 
-def size_jobs(
-    paper: str, exhibit: str, corpora: Mapping[str, Sequence[str]], notes: Mapping[str, str]
-) -> list[Job]:
+def size_jobs(paper: str, exhibit: str, corpora: Mapping[str, Sequence[str]], notes: Mapping[str, str]) -> list[Job]:
     """Return a job per corpus: how many of its examples are sarcastic, and how many there are.
 
     `corpora` maps rows of the table to readers whose examples are added up; `notes` why a release of today

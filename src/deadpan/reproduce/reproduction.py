@@ -183,11 +183,7 @@ _PART = (
 
 
 def write_reproduction(
-    result: Reproduction,
-    folder: Path,
-    options: ReproductionOptions,
-    inputs: Iterable[Path],
-    before: Mapping[str, Mark],
+    result: Reproduction, folder: Path, options: ReproductionOptions, inputs: Iterable[Path], before: Mapping[str, Mark]
 ) -> None:
     """Write reproduction.json, index.html, a page per paper, and manifest.json last.
 
@@ -225,11 +221,7 @@ def overview(result: Reproduction) -> Page:
     title = "Four papers" if len(result.papers) == len(PAPERS) else "Published results"
     page = Page(f"{title}, measured again", result.headline())
     rows: list[tuple[Cell, ...]] = [
-        (
-            Link(each.paper.short, f"{each.paper.name}.html"),
-            *(each.counts[word] for word in WORDS),
-            len(each.cells),
-        )
+        (Link(each.paper.short, f"{each.paper.name}.html"), *(each.counts[word] for word in WORDS), len(each.cells))
         for each in result.papers
     ]
     columns = ("paper", *(f"{MARKS[word]} {word}" for word in WORDS), "cells")
@@ -250,15 +242,11 @@ def overview(result: Reproduction) -> Page:
                 where = f"{each.paper.short} {cell.published.exhibit}"
                 needs.setdefault((cell.verdict.word, cell.verdict.why), {})[where] = None
     rows = [
-        (f"{MARKS[word]} {word}".replace(" ", "\u00a0"), why, ", ".join(where))
-        for (word, why), where in needs.items()
+        (f"{MARKS[word]} {word}".replace(" ", "\u00a0"), why, ", ".join(where)) for (word, why), where in needs.items()
     ]
     page.table(("verdict", "what", "for"), rows, sortable=True)
     page.bullets(
-        [
-            Link("Every cell as JSON", "reproduction.json"),
-            Link("Command, seed, inputs: the manifest", _MANIFEST),
-        ]
+        [Link("Every cell as JSON", "reproduction.json"), Link("Command, seed, inputs: the manifest", _MANIFEST)]
     )
     return page
 
@@ -282,13 +270,7 @@ def paper_page(each: PaperReproduction, result: Reproduction) -> Page:
 
 def _exhibit(page: Page, exhibit: Exhibit, cells: list[JudgedCell]) -> None:
     several = len({cell.published.column for cell in cells}) > 1
-    columns = (
-        "cell" if several else cells[0].published.column,
-        "published",
-        "ours",
-        "verdict",
-        "how, and why",
-    )
+    columns = ("cell" if several else cells[0].published.column, "published", "ours", "verdict", "how, and why")
     rows: list[tuple[Cell, ...]] = []
     for cell in cells:
         why = "; ".join(filter(None, (cell.ours.how, cell.verdict.why)))

@@ -108,9 +108,7 @@ def _paper(paper: Paper, runner: TrialRunner, only: Sequence[str], tell: Any) ->
             drawings |= {exhibit: draw(runner) for exhibit, draw in job.draws.items()}
         except DeadpanError as missing:
             need = need_of(missing)
-            judged |= {
-                id: JudgedCell(cells[id], Measured(), need, job.name) for id in ids if id not in judged
-            }
+            judged |= {id: JudgedCell(cells[id], Measured(), need, job.name) for id in ids if id not in judged}
         tell(len(judged))
     for id, cell in cells.items():
         if id not in judged:

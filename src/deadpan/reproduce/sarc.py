@@ -149,9 +149,7 @@ def _draw_subreddits(runner: TrialRunner) -> Any:
 
     shares = {f"r/{name}": wilson(*counts) for name, counts in _shares(runner).items()}
     ranked = dict(sorted(shares.items(), key=lambda one: -(one[1].value or 0.0))[:30])
-    return whiskers(
-        "Share of sarcastic comments by subreddit, in the file that is here", ranked, unit="share"
-    )
+    return whiskers("Share of sarcastic comments by subreddit, in the file that is here", ranked, unit="share")
 
 
 def _measure(exhibit: str, noun: str, unit: str) -> Job:
@@ -170,9 +168,7 @@ def _measure(exhibit: str, noun: str, unit: str) -> Job:
         low, high = _UNINFORMATIVE
         agrees = area.value is not None and low <= area.value <= high
         reason = f"the {noun} alone says more than that about the label"
-        return {
-            id: Measured(area, how=f"{len(kept):,} raw comments; 0.5 is chance", agrees=agrees, reason=reason)
-        }
+        return {id: Measured(area, how=f"{len(kept):,} raw comments; 0.5 is chance", agrees=agrees, reason=reason)}
 
     return Job(exhibit, (id,), work, {exhibit: _drawing(noun, unit)})
 
@@ -195,9 +191,7 @@ def _drawing(noun: str, unit: str) -> Callable[[TrialRunner], Any]:
         for example in _raw(runner)[1]:
             value = value_of(example, noun)
             if value is not None:
-                groups["sarcastic" if example.label else "sincere"].append(
-                    min(max(value, limits[0]), limits[1])
-                )
+                groups["sarcastic" if example.label else "sincere"].append(min(max(value, limits[0]), limits[1]))
         medians = {name: float(np.median(values)) for name, values in groups.items()}
         title = f"Median {noun}: {medians['sarcastic']:g} if sarcastic, {medians['sincere']:g} if not"
         return distribution(title, groups, unit=f"{unit}, cut off at {limits[0]:g} and {limits[1]:g}")
@@ -233,10 +227,7 @@ def _sequence_work(source: str, ids: tuple[str, ...]) -> Callable[[TrialRunner],
 
 # ---------------------------------------------------------------- people
 
-_PEOPLE = (
-    ("all-bal", "pairs-main", "all subreddits"),
-    ("pol-bal", "pairs-pol", "politics"),
-)
+_PEOPLE = (("all-bal", "pairs-main", "all subreddits"), ("pol-bal", "pairs-pol", "politics"))
 _HUMAN = ("Human (Average)", "Human (Majority)")
 
 
@@ -269,9 +260,7 @@ def _audit() -> Job:
         votes = study.votes()
         found = {}
         for id, label in zip(ids, (True, False), strict=True):
-            given = [
-                votes[i] == SARCASTIC for i, item in study.items.items() if i in votes and item.label is label
-            ]
+            given = [votes[i] == SARCASTIC for i, item in study.items.items() if i in votes and item.label is label]
             value = wilson(sum(answer is not label for answer in given), len(given))
             found[id] = Measured(value, how=f"{len(given):,} comments", reason="other people, other comments")
         return found

@@ -21,12 +21,7 @@ _CATEGORIES = (
     "Intended meaning", "Target identification", "Sentiment reversal", "Sincere control",
     "Context dependence",
 )  # fmt: skip
-_METRICS = {
-    "Avg@5": "avg",
-    "Maj@5": "maj",
-    "Category accuracy": "category",
-    "Consistency rate": "consistency",
-}
+_METRICS = {"Avg@5": "avg", "Maj@5": "maj", "Category accuracy": "category", "Consistency rate": "consistency"}
 _COLUMNS = ("Avg@5", "Maj@5")
 MODELS = (
     "Claude Opus 4.7", "Claude Sonnet 4.6", "Gemini 3 Flash Preview", "GPT-5.5", "Gemini 3.1 Pro Preview",
@@ -125,8 +120,7 @@ def _model(row: str) -> Job:
         scores = [each for each in found if is_named(each.model, row)]
         if not scores:
             raise ModelError(
-                f"{row} behind its provider's API: deadpan bench run --llm PROVIDER/ID --out runs, then "
-                "--run runs"
+                f"{row} behind its provider's API: deadpan bench run --llm PROVIDER/ID --out runs, then --run runs"
             )
         how = f"{scores[0].set}, {scores[0].runs} runs, {scores[0].n:,} items"
         return {

@@ -107,9 +107,7 @@ class TrialRunner:
         reader = open_source(source, Reading(data_dir=self.options.data_dir))
         have = {path.name for path in self.files(source)}
         gone = [file.names[0] for file in reader.release.files if not have & set(file.names)]
-        return (
-            f"{', '.join(gone)} of {reader.release.title}, published at {reader.release.url}" if gone else ""
-        )
+        return f"{', '.join(gone)} of {reader.release.title}, published at {reader.release.url}" if gone else ""
 
     def design(self, source: str, at_most: int | None = None) -> tuple[Design, str]:
         """Return training and test parts: the published ones if both are there, else folds; and their name.
@@ -280,9 +278,7 @@ class SeedAnswers:
         return names[self.answers[0]] if len(set(self.answers)) == 1 else ""
 
 
-def answers_of(
-    examples: Sequence[Example], predictions: Sequence[Prediction], folds: Sequence[Fold]
-) -> SeedAnswers:
+def answers_of(examples: Sequence[Example], predictions: Sequence[Prediction], folds: Sequence[Fold]) -> SeedAnswers:
     """Return the answers of a trial in the order of the examples."""
     outcomes = match(examples, predictions)
     labels = {prediction.example_id: prediction.label for prediction in predictions}

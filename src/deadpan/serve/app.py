@@ -234,9 +234,7 @@ def create_app(settings: ServeSettings | None = None) -> Gate:
     settings = settings or ServeSettings()
     service = Service(settings)
     security: Any = [{"key": []}, {"header": []}] if settings.keys else None
-    guarded = Router(
-        "/", route_handlers=[detect, reading, models, metrics], guards=[admit], security=security
-    )
+    guarded = Router("/", route_handlers=[detect, reading, models, metrics], guards=[admit], security=security)
     routes: list[Any] = [guarded, health, openapi, root_openapi, playground, docs, asset,
     ]  # fmt: skip
     cors = CORSConfig(

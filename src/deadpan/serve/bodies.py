@@ -82,9 +82,7 @@ class DetectRequest(ReadingRequest, forbid_unknown_fields=True):
 
     def examples(self) -> list[Example]:
         """Return the texts to judge, each with the turns before it."""
-        given = [
-            name for name in ("text", "texts", "inputs", "conversation") if getattr(self, name) is not UNSET
-        ]
+        given = [name for name in ("text", "texts", "inputs", "conversation") if getattr(self, name) is not UNSET]
         if len(given) != 1:
             wanted = "give one of text, texts, inputs and conversation"
             raise ApiError(422, "no_text", f"{wanted}: got {' and '.join(given) or 'none'}", field="text")
@@ -98,9 +96,7 @@ class DetectRequest(ReadingRequest, forbid_unknown_fields=True):
         else:
             examples = super().examples()
         if self.explain and len(examples) > MOST_EXPLAINED:
-            raise ApiError(
-                413, "too_many_texts", f"explain at most {MOST_EXPLAINED} texts at once", field="explain"
-            )
+            raise ApiError(413, "too_many_texts", f"explain at most {MOST_EXPLAINED} texts at once", field="explain")
         return examples
 
 

@@ -141,9 +141,7 @@ class Catalogue:
             return self.auto
         if name not in self.models:
             known = ", ".join(self.models)
-            raise ApiError(
-                404, "unknown_model", f"no model {name[:60]!r}: choose from {known}", field="model"
-            )
+            raise ApiError(404, "unknown_model", f"no model {name[:60]!r}: choose from {known}", field="model")
         return self.models[name]
 
 

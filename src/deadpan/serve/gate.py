@@ -159,10 +159,7 @@ class Metrics:
 
     def text(self) -> str:
         """Return everything in the text format."""
-        lines = [
-            *_about("info", "gauge", "Version of the program."),
-            f'deadpan_info{{version="{__version__}"}} 1',
-        ]
+        lines = [*_about("info", "gauge", "Version of the program."), f'deadpan_info{{version="{__version__}"}} 1']
         lines += _about("requests_total", "counter", "Finished requests.")
         for (method, path, status), n in sorted(self.requests.items()):
             lines.append(f'deadpan_requests_total{{method="{method}",path="{path}",status="{status}"}} {n}')

@@ -49,9 +49,7 @@ def playground_page(settings: ServeSettings, reader: str) -> str:
     )
     key = _KEY if settings.keys else ""
     body = _fill("playground.html", longest=str(LONGEST_TEXT), key=key, examples=examples, reading=reading)
-    return _page(
-        "Is it sarcastic?", "Type what somebody said, and see what each detector makes of it and why.", body
-    )
+    return _page("Is it sarcastic?", "Type what somebody said, and see what each detector makes of it and why.", body)
 
 
 def docs_page(document: dict[str, Any], address: str) -> str:
@@ -72,10 +70,7 @@ def docs_page(document: dict[str, Any], address: str) -> str:
         "<h2>Errors</h2><p>Every error is JSON with a code for programs, a message for people, the field "
         "that is wrong, and the request id, which is also in the X-Request-Id header of every answer.</p>"
     )
-    error = {
-        "error": {"code": "no_text", "message": "the text is empty", "field": "text"},
-        "request_id": "9f1c",
-    }
+    error = {"error": {"code": "no_text", "message": "the text is empty", "field": "text"}, "request_id": "9f1c"}
     parts.append(f'<pre tabindex="0"><code>{escape(json.dumps(error, indent=1))}</code></pre>')
     return _page("The service", "Call the detectors from a program.", "\n".join(parts))
 

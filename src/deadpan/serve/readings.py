@@ -30,9 +30,7 @@ def reader_settings(settings: ServeSettings) -> LLMSettings | None:
     embedded = name.removeprefix(EMBEDDED_PREFIX)
     if not settings.reader and not settings.base_url and embedded not in models.installed():
         return None
-    return LLMSettings(
-        model=name or "default", base_url=settings.base_url, temperature=0.0, max_tokens=_TOKENS, seed=0
-    )
+    return LLMSettings(model=name or "default", base_url=settings.base_url, temperature=0.0, max_tokens=_TOKENS, seed=0)
 
 
 def question(example: Example) -> list[Message]:
@@ -58,9 +56,7 @@ async def stream_reading(settings: LLMSettings, example: Example) -> AsyncIterat
                 if piece:
                     yield piece
     except TimeoutError:
-        raise ModelError(
-            f"{settings.model} did not finish within {settings.timeout:g} s: try again"
-        ) from None
+        raise ModelError(f"{settings.model} did not finish within {settings.timeout:g} s: try again") from None
     except openai.OpenAIError as bad:
         raise ModelError(f"{settings.model} did not answer ({type(bad).__name__}): try again") from None
     finally:

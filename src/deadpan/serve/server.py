@@ -38,12 +38,7 @@ class ServeStart(Result):
 
     def as_dict(self) -> dict[str, object]:
         """Return the same for machines."""
-        return {
-            "url": self.url,
-            "models": list(self.models),
-            "reader": self.reader or None,
-            "keys": self.keys,
-        }
+        return {"url": self.url, "models": list(self.models), "reader": self.reader or None, "keys": self.keys}
 
 
 def serve(settings: ServeSettings, started: Callable[[ServeStart], object]) -> None:
@@ -55,9 +50,7 @@ def serve(settings: ServeSettings, started: Callable[[ServeStart], object]) -> N
     app = create_app(settings)
     service = app.service
     try:
-        listener = socket.create_server(
-            (settings.host, settings.port), backlog=1024, family=_family(settings.host)
-        )
+        listener = socket.create_server((settings.host, settings.port), backlog=1024, family=_family(settings.host))
     except OSError as bad:
         raise ConfigError(
             f"cannot listen at {settings.host}:{settings.port} ({bad.strerror}): choose another --port"
@@ -69,9 +62,7 @@ def serve(settings: ServeSettings, started: Callable[[ServeStart], object]) -> N
         host, port = listener.getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host
         reader = service.reader.model if service.reader else ""
-        started(
-            ServeStart(f"http://{shown}:{port}", tuple(service.catalogue.models), reader, len(settings.keys))
-        )
+        started(ServeStart(f"http://{shown}:{port}", tuple(service.catalogue.models), reader, len(settings.keys)))
         config = uvicorn.Config(
             app, log_config=None, access_log=False, server_header=False, lifespan="off",
             limit_concurrency=_CONNECTIONS, timeout_keep_alive=30, timeout_graceful_shutdown=10,

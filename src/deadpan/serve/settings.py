@@ -64,9 +64,7 @@ def read_keys(path: Path) -> frozenset[str]:
     if not keys:
         raise DataError(f"{path}: no key in it: write one per line")
     if short := next((n for n, key in enumerate(keys, 1) if len(key) < _SHORTEST_KEY), 0):
-        raise DataError(
-            f"{path}: key {short} has under {_SHORTEST_KEY} characters: make one with openssl rand -hex 24"
-        )
+        raise DataError(f"{path}: key {short} has under {_SHORTEST_KEY} characters: make one with openssl rand -hex 24")
     return frozenset(map(hash_key, keys))
 
 

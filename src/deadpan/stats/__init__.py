@@ -1,13 +1,6 @@
 """Scores, confidence intervals and paired tests, on arrays or on Examples and Predictions."""
 
-from deadpan.stats.calibration import (
-    Bin,
-    Calibration,
-    brier,
-    calibrate,
-    expected_calibration_error,
-    reliability,
-)
+from deadpan.stats.calibration import Bin, Calibration, brier, calibrate, expected_calibration_error, reliability
 from deadpan.stats.interval import LEVEL, RESAMPLES, Interval, bootstrap_interval, cluster_codes, wilson
 from deadpan.stats.outcomes import SCORES
 from deadpan.stats.paired import Comparisons, PairedDifference, holm, paired_difference
@@ -23,13 +16,7 @@ from deadpan.stats.scores import (
     sequence_scores,
     weighted_f1,
 )
-from deadpan.stats.table import (
-    ScoreTable,
-    SystemScores,
-    compare_predictions,
-    score_predictions,
-    score_systems,
-)
+from deadpan.stats.table import ScoreTable, SystemScores, compare_predictions, score_predictions, score_systems
 
 __all__ = [
     "LEVEL",

@@ -75,9 +75,7 @@ def check_probabilities(truth: Sequence[bool], scores: Sequence[float]) -> tuple
     except (TypeError, ValueError):
         raise DataError("scores must be numbers from 0 to 1: remove examples without a score") from None
     if labels.shape != values.shape:
-        raise DataError(
-            f"calibration needs one score per example: got {len(labels)} examples, {len(values)} scores"
-        )
+        raise DataError(f"calibration needs one score per example: got {len(labels)} examples, {len(values)} scores")
     if not labels.size:
         raise DataError("calibration needs at least one score: got none")
     if np.isnan(labels).any():
@@ -85,9 +83,7 @@ def check_probabilities(truth: Sequence[bool], scores: Sequence[float]) -> tuple
     if np.isnan(values).any():
         raise DataError(f"scores must be numbers: {int(np.isnan(values).sum())} of {values.size} are NaN")
     if values.min() < 0 or values.max() > 1:
-        raise DataError(
-            f"calibration needs scores from 0 to 1: they range from {values.min():g} to {values.max():g}"
-        )
+        raise DataError(f"calibration needs scores from 0 to 1: they range from {values.min():g} to {values.max():g}")
     return labels, values
 
 
@@ -143,9 +139,7 @@ def calibrate(truth: Sequence[bool], scores: Sequence[float | None], bins: int =
     """Return Brier score, calibration errors and reliability table of the rows that have a score."""
     truth, scores = check_labels(truth, "truth"), check_list(scores, "scores")
     if len(truth) != len(scores):
-        raise DataError(
-            f"calibration needs one score per example: got {len(truth)} examples, {len(scores)} scores"
-        )
+        raise DataError(f"calibration needs one score per example: got {len(truth)} examples, {len(scores)} scores")
     kept = [(label, score) for label, score in zip(truth, scores, strict=True) if score is not None]
     if not kept:
         return Calibration(0, None, None, None, (), "no prediction has a score")

@@ -109,12 +109,7 @@ SAME_EVERYWHERE = "every resample gives the same value"
 
 
 def unvaried_interval(
-    value: float,
-    clusters: int,
-    n: int,
-    level: float = LEVEL,
-    limits: tuple[float, float] | None = None,
-    why: str = "",
+    value: float, clusters: int, n: int, level: float = LEVEL, limits: tuple[float, float] | None = None, why: str = ""
 ) -> Interval:
     """Return the interval where every cluster gives the same value, so that resampling shows no spread.
 
@@ -273,9 +268,7 @@ def resample_totals(
     return np.concatenate(pieces)
 
 
-def resample_rows(
-    statistic: Statistic, clusters: IntArray, resamples: int = RESAMPLES, seed: int = 0
-) -> FloatArray:
+def resample_rows(statistic: Statistic, clusters: IntArray, resamples: int = RESAMPLES, seed: int = 0) -> FloatArray:
     """Return the score of each resample for any function of rows, NaN where it is undefined."""
     rng = np.random.default_rng(check_seed(seed))
     order = np.argsort(clusters, kind="stable")

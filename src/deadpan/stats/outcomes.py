@@ -37,9 +37,7 @@ class Score:
     whole: Callable[[FloatArray], FloatArray]
 
 
-def _of_table(
-    score: Callable[[FloatArray], FloatArray], *wholes: Callable[[FloatArray], FloatArray]
-) -> Score:
+def _of_table(score: Callable[[FloatArray], FloatArray], *wholes: Callable[[FloatArray], FloatArray]) -> Score:
     def whole(sums: FloatArray) -> FloatArray:
         tables = sums.reshape(*sums.shape[:-1], 2, 3)
         return np.stack([part(tables) for part in wholes], axis=-1)
@@ -50,9 +48,7 @@ def _of_table(
 def _mean(block: Block, column: int) -> Score:
     """Return the sum of a column divided by the sum of the block's last one, which counts."""
     return Score(
-        block,
-        lambda sums: scores.share(sums[..., column], sums[..., -1], np.nan),
-        lambda sums: sums[..., -1:],
+        block, lambda sums: scores.share(sums[..., column], sums[..., -1], np.nan), lambda sums: sums[..., -1:]
     )
 
 
@@ -190,8 +186,7 @@ def match(examples: Sequence[Example], predictions: Sequence[Prediction]) -> Out
     nan = [p.example_id for p in predictions if p.score is not None and math.isnan(p.score)]
     if nan:
         raise DataError(
-            f"{plural(len(nan), 'prediction')} with a score that is NaN, first {nan[0]!r}: "
-            "use None for no score"
+            f"{plural(len(nan), 'prediction')} with a score that is NaN, first {nan[0]!r}: use None for no score"
         )
     labelled = [(example, example.label) for example in examples if example.label is not None]
     copies = _copies([example for example, _ in labelled])

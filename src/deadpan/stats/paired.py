@@ -288,8 +288,7 @@ def _check_scores(
     sheets = [np.asarray(each, np.float64) for each in (first, second)]
     if sheets[0].shape != sheets[1].shape:
         raise DataError(
-            "a paired comparison needs one score of each system per item: got "
-            f"{len(sheets[0])} and {len(sheets[1])}"
+            f"a paired comparison needs one score of each system per item: got {len(sheets[0])} and {len(sheets[1])}"
         )
     if not all(np.isfinite(sheet).all() for sheet in sheets):
         raise DataError("a paired comparison needs a number per item: remove items without a score")
@@ -360,9 +359,7 @@ def minimum_detectable_difference(
     return (t_quantile((1 + check_level(level)) / 2, degrees) + t_quantile(power, degrees)) * standard_error
 
 
-def power_to_detect(
-    difference: float, standard_error: float, level: float = LEVEL, degrees: float = math.inf
-) -> float:
+def power_to_detect(difference: float, standard_error: float, level: float = LEVEL, degrees: float = math.inf) -> float:
     """Return the probability that a true difference of this size is found significant."""
     from scipy.special import stdtr
 

@@ -198,10 +198,7 @@ def explained_share(
         return Explained(whole, alone, _CHANCE, everything)
 
     def share(rows: IntArray) -> float | None:
-        left, of = (
-            _within(truth[rows], detector[rows], stratum[rows]),
-            area_under_curve(truth[rows], detector[rows]),
-        )
+        left, of = (_within(truth[rows], detector[rows], stratum[rows]), area_under_curve(truth[rows], detector[rows]))
         return None if left is None or of - _CHANCE < _LEAST_GAIN else 1 - (left - _CHANCE) / (of - _CHANCE)
 
     codes = np.arange(n) if clusters is None else clusters

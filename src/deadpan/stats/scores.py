@@ -31,8 +31,7 @@ def confusion(truth: Sequence[bool], answers: Sequence[bool | None]) -> FloatArr
         raise DataError("truth must be True or False: remove examples without a label")
     if len(truth) != len(answers):
         raise DataError(
-            f"a confusion table needs one answer per example: got {len(truth)} examples "
-            f"and {len(answers)} answers"
+            f"a confusion table needs one answer per example: got {len(truth)} examples and {len(answers)} answers"
         )
     table: FloatArray = confusion_columns(truth, answers).sum(axis=0).reshape(2, 3)
     return table
@@ -203,18 +202,12 @@ def why_not_pairs(truth: Sequence[bool], sequences: Sequence[str]) -> str:
         return "no sequences"
     bad = [name for name, rows in grouped.items() if sorted(truth[row] for row in rows) != [False, True]]
     if bad:
-        return (
-            f"{len(bad)} of {len(grouped)} sequences do not have one response of each label, "
-            f"such as {bad[0]!r}"
-        )
+        return f"{len(bad)} of {len(grouped)} sequences do not have one response of each label, such as {bad[0]!r}"
     return ""
 
 
 def pair_columns(
-    truth: Sequence[bool],
-    answers: Sequence[bool | None],
-    scores: Sequence[float | None],
-    sequences: Sequence[str],
+    truth: Sequence[bool], answers: Sequence[bool | None], scores: Sequence[float | None], sequences: Sequence[str]
 ) -> FloatArray:
     """Return points and pairs (rows x 2): their ratio is pair accuracy.
 
@@ -233,9 +226,7 @@ def pair_columns(
     return columns
 
 
-def _points(
-    answers: Sequence[bool | None], scores: Sequence[float | None], sarcastic: int, other: int
-) -> float:
+def _points(answers: Sequence[bool | None], scores: Sequence[float | None], sarcastic: int, other: int) -> float:
     if answers[sarcastic] is None or answers[other] is None:
         return 0.0
     high, low = scores[sarcastic], scores[other]
@@ -244,9 +235,7 @@ def _points(
     return 0.5 if high == low else float(high > low)
 
 
-def sequence_columns(
-    truth: Sequence[bool], answers: Sequence[bool | None], sequences: Sequence[str]
-) -> FloatArray:
+def sequence_columns(truth: Sequence[bool], answers: Sequence[bool | None], sequences: Sequence[str]) -> FloatArray:
     """Return precision, recall and F1 of each sequence, and a 1 to count it (rows x 4).
 
     This is SARC's unbalanced measure: within each sequence the responses predicted sarcastic are compared
@@ -281,10 +270,7 @@ def _first_rows(sequences: Sequence[str]) -> tuple[IntArray, IntArray]:
 
 
 def pair_accuracy(
-    truth: Sequence[bool],
-    answers: Sequence[bool | None],
-    scores: Sequence[float | None],
-    sequences: Sequence[str],
+    truth: Sequence[bool], answers: Sequence[bool | None], scores: Sequence[float | None], sequences: Sequence[str]
 ) -> float:
     """Return the share of pairs in which the sarcastic response has the higher score (a tie is half)."""
     truth, answers, scores, sequences = _check_rows(truth, answers, scores, sequences)
@@ -296,9 +282,7 @@ def sequence_scores(
     truth: Sequence[bool], answers: Sequence[bool | None], sequences: Sequence[str]
 ) -> tuple[float, float, float]:
     """Return precision, recall and F1 of each sequence, averaged over sequences."""
-    truth, answers, _, sequences = _check_rows(
-        truth, answers, [None] * len(check_list(truth, "truth")), sequences
-    )
+    truth, answers, _, sequences = _check_rows(truth, answers, [None] * len(check_list(truth, "truth")), sequences)
     *sums, count = sequence_columns(truth, answers, sequences).sum(axis=0)
     if count == 0:
         raise DataError("sequence scores are undefined: no example has a sequence")
@@ -307,10 +291,7 @@ def sequence_scores(
 
 
 def _check_rows(
-    truth: Sequence[bool],
-    answers: Sequence[bool | None],
-    scores: Sequence[float | None],
-    sequences: Sequence[str],
+    truth: Sequence[bool], answers: Sequence[bool | None], scores: Sequence[float | None], sequences: Sequence[str]
 ) -> tuple[list[bool], list[bool | None], list[float | None], list[str]]:
     """Return the columns as lists of one length if they hold labels, scores and names."""
     columns = (

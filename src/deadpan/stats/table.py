@@ -183,9 +183,7 @@ def _auc(outcomes: Outcomes, seed: int, level: float, resamples: int) -> Interva
     )
 
 
-def _score_block(
-    outcomes: Outcomes, block: Block, seed: int, level: float, resamples: int
-) -> dict[str, Interval]:
+def _score_block(outcomes: Outcomes, block: Block, seed: int, level: float, resamples: int) -> dict[str, Interval]:
     names = [name for name, score in SCORES.items() if score.block == block]
     if why := outcomes.why_not(block):
         return {name: undefined(why, len(outcomes.truth), level) for name in names}
@@ -290,8 +288,7 @@ def score_systems(
     if not systems:
         raise ConfigError("there are no systems to score: pass {name: predictions}")
     tables = {
-        name: score_predictions(examples, predictions, seed, level, resamples)
-        for name, predictions in systems.items()
+        name: score_predictions(examples, predictions, seed, level, resamples) for name, predictions in systems.items()
     }
     constant = constant_scores(examples)
     if len(systems) == 1:

@@ -158,9 +158,7 @@ def _visit(guide: Guide, title: str, anchor: str, target: str) -> bool:
 def _page(result: TourResult, body: Page, artefacts: list[Link]) -> Page:
     page = Page("Words alone do not make sarcasm", _CLAIM)
     page.heading("Seven stops")
-    page.contents(
-        (Link(f"{n}. {stop.title}", f"#stop-{n}"), stop.finding) for n, stop in enumerate(result.stops, 1)
-    )
+    page.contents((Link(f"{n}. {stop.title}", f"#stop-{n}"), stop.finding) for n, stop in enumerate(result.stops, 1))
     page.extend(body)
     page.heading("Files of this tour", anchor="files").bullets(artefacts)
     page.heading("Next", anchor="next")

@@ -57,9 +57,7 @@ def stop(guide: Guide) -> None:
 
 def _copies(train: list[Example], seed: int) -> list[Example]:
     """Return training pairs as reposts: other ids, other case, other punctuation."""
-    chosen = {
-        e.sequence for e in sample(train, COPIED, seed=seed, key=lambda e: e.sequence if e.label else "~")
-    }
+    chosen = {e.sequence for e in sample(train, COPIED, seed=seed, key=lambda e: e.sequence if e.label else "~")}
     copies = []
     for example in train:
         if example.sequence in chosen:

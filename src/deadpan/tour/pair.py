@@ -117,9 +117,7 @@ def _recorded_rows(recorded: Recorded, pair: Sequence[Item], known: set[str]) ->
         hits = [sum(one == item.answer for one in each) for each, item in zip(answers, pair, strict=True)]
         found.append(_choices(recorded.model, hits, min(map(len, answers))))
     if not {item.id for item in pair} & set(recorded.missed):
-        found.append(
-            Answered(f"{recorded.reader}, reads the scene", "chose the right meaning in each scene", True)
-        )
+        found.append(Answered(f"{recorded.reader}, reads the scene", "chose the right meaning in each scene", True))
     return found
 
 
@@ -132,10 +130,7 @@ def _choices(model: str, hits: Sequence[int], asked: int) -> Answered:
 def _all_pairs(guide: Guide, recorded: Recorded, runs: Sequence[BenchRun], total: int) -> None:
     """Show who solves how many of all pairs, and what a detector of words can reach."""
     rows: list[tuple[Cell, ...]] = [(recorded.reader, recorded.solved(total) / total)]
-    rows += [
-        (run.plan.model.removeprefix("embedded/"), minimal_pair_accuracy(run.rows, guide.seed))
-        for run in runs
-    ]
+    rows += [(run.plan.model.removeprefix("embedded/"), minimal_pair_accuracy(run.rows, guide.seed)) for run in runs]
     guide.page.table(
         ("language model", "share of pairs"), [*rows, ("chance", CHANCE**2)],
         caption=f"Both questions answered correctly, of all {total} pairs of SarcBench",

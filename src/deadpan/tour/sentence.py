@@ -35,9 +35,7 @@ def stop(guide: Guide) -> None:
     if prediction.score is None:
         raise ModelError(f"{meaning}: give deadpan tour a text in one of these")
     explanation = explain(detector, example, prediction=prediction, model=name)
-    guide.page.text(
-        f"{_ABOUT[name == ENCODER]} Leaving out one word at a time shows what its score depends on."
-    )
+    guide.page.text(f"{_ABOUT[name == ENCODER]} Leaving out one word at a time shows what its score depends on.")
     guide.page.conversation(example, prediction.label, note=meaning)
     rows = tuple((piece.text, piece.push) for piece in explanation.words)
     top = explanation.strongest(1)
@@ -48,10 +46,7 @@ def stop(guide: Guide) -> None:
     explanation.write_page(guide.out / "sentence.html")
     guide.artefact("Your sentence, word by word", guide.out / "sentence.html")
     shown = text if len(text) <= 60 else f"{text[:59]}…"
-    guide.found(
-        f"“{shown}”: {word}. {meaning}, judged by its words alone.",
-        f"deadpan detect --words {_quoted(text)}",
-    )
+    guide.found(f"“{shown}”: {word}. {meaning}, judged by its words alone.", f"deadpan detect --words {_quoted(text)}")
 
 
 def _quoted(text: str) -> str:

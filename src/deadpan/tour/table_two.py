@@ -39,9 +39,7 @@ def stop(guide: Guide) -> None:
         caption="SARC politics, balanced, share of pairs: the paper's and ours (recorded)",
     )  # fmt: skip
     rows = [(name, live[system]) for system, name in _NAMES.items() if system in live]
-    guide.page.table(
-        ("system", "share of pairs"), [*rows, ("chance", 0.5)], caption="Starter pairs: computed now"
-    )
+    guide.page.table(("system", "share of pairs"), [*rows, ("chance", 0.5)], caption="Starter pairs: computed now")
     for note in absent:
         guide.page.note(note)
     guide.page.note(

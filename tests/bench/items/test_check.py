@@ -25,10 +25,7 @@ def test_a_sound_set_has_no_problem():
     [
         ({"utterance": "Other."}, "its utterances differ"),
         ({"question": "Other?"}, "its questions differ"),
-        (
-            {"context": (Turn("", "Something else altogether happened in another town."),)},
-            "its contexts share only",
-        ),
+        ({"context": (Turn("", "Something else altogether happened in another town."),)}, "its contexts share only"),
         ({"checks": {"safe": True}}, "checklist without enough_context"),
         ({"author": ""}, "no author"),
         ({"context": ()}, "no context"),

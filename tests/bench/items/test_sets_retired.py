@@ -35,11 +35,7 @@ def hidden(tmp_path_factory):
 def test_the_retired_set_is_public_and_the_reserve_is_private(hidden, tmp_path):
     out, private = tmp_path / "public-0.4.0.jsonl", tmp_path / "private-2.sealed"
     found = retire_set(
-        hidden / "private.sealed",
-        out,
-        version="0.4.0",
-        following=(hidden / "reserve.sealed", private),
-        ask=ask,
+        hidden / "private.sealed", out, version="0.4.0", following=(hidden / "reserve.sealed", private), ask=ask
     )
     public, following = open_set(out), open_set(private, ask)
     assert public.public and public.label == "public@0.4.0" and public.hash == found.set.hash

@@ -50,9 +50,7 @@ def test_a_free_answer_of_the_embedded_model_can_be_requested(tmp_path):
 
 
 def test_with_reasoning_it_explains_itself_and_ends_with_a_letter(tmp_path):
-    settings = RunSettings(
-        open_set("public"), runs=1, limit=2, prompt=REASONED, sampling=Sampling(timeout=900)
-    )
+    settings = RunSettings(open_set("public"), runs=1, limit=2, prompt=REASONED, sampling=Sampling(timeout=900))
     try:
         [(folder, complete)] = run_models(["embedded/smollm2-135m"], settings, tmp_path)
     except DeadpanError as missing:

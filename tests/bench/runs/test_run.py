@@ -41,11 +41,7 @@ def test_every_item_is_asked_in_every_run_and_costs_are_counted(tmp_path):
 
 def test_a_cut_off_answer_is_asked_again_with_more_room_and_counted(tmp_path):
     def answer(question, limit, before):
-        return (
-            right(question)
-            if limit >= 512
-            else GivenAnswer("Let me think about A", "max_tokens", "m", 9, limit)
-        )
+        return right(question) if limit >= 512 else GivenAnswer("Let me think about A", "max_tokens", "m", 9, limit)
 
     model = Scripted(answer)
     run = go(model, tmp_path)
@@ -253,9 +249,7 @@ def test_one_failing_model_does_not_stop_the_others(tmp_path):
 
 
 def test_a_server_that_is_away_is_not_asked_for_every_row(tmp_path):
-    gone = Failed(
-        "refused", "connection refused", most=2, final=Unreachable("nothing listens at x: start it")
-    )
+    gone = Failed("refused", "connection refused", most=2, final=Unreachable("nothing listens at x: start it"))
     model = Scripted(lambda q, limit, n: gone)
     with pytest.raises(Unavailable, match="nothing listens at x: start it"):
         go(model, tmp_path, job(SET, sampling=Sampling(concurrency=1)))
@@ -264,9 +258,7 @@ def test_a_server_that_is_away_is_not_asked_for_every_row(tmp_path):
 
 
 def test_a_run_too_short_for_the_breaker_still_names_the_cure(tmp_path):
-    gone = Failed(
-        "refused", "connection refused", most=0, final=Unreachable("nothing listens at x: start it")
-    )
+    gone = Failed("refused", "connection refused", most=0, final=Unreachable("nothing listens at x: start it"))
     with pytest.raises(Unreachable, match="nothing listens at x: start it"):
         go(Scripted(lambda q, limit, n: gone), tmp_path, job(SET, limit=2, runs=1))
     assert go(Scripted(right), tmp_path, job(SET, limit=2, runs=1)).complete

@@ -97,7 +97,5 @@ def test_a_run_is_not_resumed_with_another_constraint(tmp_path):
 )
 def test_what_no_server_accepts_is_found_before_a_folder_is_made(tmp_path, options, words):
     with pytest.raises(ConfigError, match=words):
-        run_bench(
-            ["embedded/smollm2-135m", "baseline/random"], small_set(4), out=tmp_path / "runs", **options
-        )
+        run_bench(["embedded/smollm2-135m", "baseline/random"], small_set(4), out=tmp_path / "runs", **options)
     assert not (tmp_path / "runs").exists()

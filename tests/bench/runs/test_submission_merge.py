@@ -23,9 +23,7 @@ def test_a_rerun_fills_gaps_and_never_replaces_an_answer(tmp_path):
     def first(question, limit, before):
         if question.run == 1:
             return Failed("http_500")
-        return (
-            GivenAnswer("hm", "max_tokens", "m") if question.run == 2 else off_by(1)(question, limit, before)
-        )
+        return GivenAnswer("hm", "max_tokens", "m") if question.run == 2 else off_by(1)(question, limit, before)
 
     early = run(tmp_path / "first", "openai/m", first, retries=0, escalate=False)
     late = run(tmp_path / "second", "openai/m", right, max_tokens=512)

@@ -76,9 +76,7 @@ def test_the_answer_is_that_of_the_paired_test():
     letters = {f"{letter}1": "A" * n + "B" * (12 - n) for n, letter in enumerate("abcdefghijkl")}
     runs = [make_run(make_rows(letters), "openai/one"), make_run(make_rows(dict.fromkeys(letters, "B")), "openai/two")]  # fmt: skip
     [found] = compare_runs(runs)
-    alone = paired_difference(
-        np.arange(12) / 12, np.zeros(12), names=("openai/one", "openai/two"), metric="accuracy"
-    )
+    alone = paired_difference(np.arange(12) / 12, np.zeros(12), names=("openai/one", "openai/two"), metric="accuracy")
     assert found == alone and found.verdict == "openai/one is better"
 
 

@@ -32,11 +32,7 @@ def sometimes(share: int, text: str, stop="stop"):
 def test_answers_in_other_forms_count_and_the_share_in_form_is_reported(tmp_path):
     def chatty(posed, limit, before):
         letter = LETTERS[posed.order.index(posed.item.answer)]
-        forms = {
-            1: f"The answer is {letter}.",
-            2: posed.item.options[posed.item.answer],
-            3: f"Final Answer: {letter}",
-        }
+        forms = {1: f"The answer is {letter}.", 2: posed.item.options[posed.item.answer], 3: f"Final Answer: {letter}"}
         return GivenAnswer(forms[posed.run], "stop", "m-1", 100, 5)  # fmt: skip
 
     run = run_scripted(tmp_path, "openai/chatty", chatty, SET, shuffle=True)

@@ -9,13 +9,7 @@ import pytest
 from bench_items import right, run_scripted, says, small_set
 from bench_rows import make_row, make_rows, make_run
 from deadpan.bench.items.item import CATEGORIES
-from deadpan.bench.scores.score import (
-    ItemAnswers,
-    item_answers,
-    mean_interval,
-    minimal_pair_accuracy,
-    score_run,
-)
+from deadpan.bench.scores.score import ItemAnswers, item_answers, mean_interval, minimal_pair_accuracy, score_run
 from deadpan.errors import DataError
 from deadpan.llm.retries import Failed
 from deadpan.stats import wilson
@@ -26,8 +20,7 @@ TWO_RIGHT = {f"{letter}{twin}": "AAA" for letter in "abcdefghijkl" for twin in (
 
 
 @pytest.mark.parametrize(
-    ("letters", "voted", "tied"),
-    [("CCDEF", "C", False), ("CCDDF", "", True), ("C", "C", False), ("CD", "", True)],
+    ("letters", "voted", "tied"), [("CCDEF", "C", False), ("CCDDF", "", True), ("C", "C", False), ("CD", "", True)]
 )
 def test_the_vote_is_on_letters_and_a_tie_is_flagged(letters, voted, tied):
     answered = ItemAnswers("i", "f", "c", "en", "C", tuple(letters), 0.4)
@@ -95,11 +88,7 @@ def test_the_intervals_are_those_of_seed_0():
     assert mean_interval(values, groups) != mean_interval(values, groups, seed=1)
     rows = make_rows({f"{name}{twin}": "A" * n + "B" * (26 - n)
                       for n, name in enumerate("abcdefghijklmnopqrstuvwxyz") for twin in (1, 2)})  # fmt: skip
-    assert (
-        minimal_pair_accuracy(rows)
-        == minimal_pair_accuracy(rows, seed=0)
-        != minimal_pair_accuracy(rows, seed=1)
-    )
+    assert minimal_pair_accuracy(rows) == minimal_pair_accuracy(rows, seed=0) != minimal_pair_accuracy(rows, seed=1)
     assert score_run(make_run(rows)) == score_run(make_run(rows), seed=0) != score_run(make_run(rows), seed=1)
 
 
@@ -135,19 +124,14 @@ def test_scores_are_split_by_category_and_language():
         CATEGORIES[0]: None, CATEGORIES[1]: 0.5, CATEGORIES[2]: pytest.approx(1 / 3),
     }  # fmt: skip
     assert scores.categories[CATEGORIES[0]].why == "no items of this kind"
-    assert {name: share.value for name, share in scores.languages.items()} == {
-        "en": 0.5,
-        "ko": pytest.approx(1 / 3),
-    }
+    assert {name: share.value for name, share in scores.languages.items()} == {"en": 0.5, "ko": pytest.approx(1 / 3)}
 
 
 def test_rates_are_shares_of_all_rows_and_sums_are_over_answers():
     rows = [
         make_row("a1", 1, "", escalated=2, cost=0.0, seconds=1.0, at="2026-11-16T00:00:00"),
         make_row("a1", 2, "", stop_reason="max_tokens", escalated=1, retries=2, cost=0.5, seconds=9.0),
-        make_row(
-            "a2", 1, "", stop_reason="content_filter", order="AB", cost=0.25, returned="", at="2026-11-17"
-        ),
+        make_row("a2", 1, "", stop_reason="content_filter", order="AB", cost=0.25, returned="", at="2026-11-17"),
         make_row("a2", 2, "A", order="", cost=0.25, returned="m-2", reasoning_tokens=3, at=""),
         make_row("b1", 1, "", error="timeout", retries=3, cost=None),
     ]
@@ -180,12 +164,7 @@ def test_the_answers_of_people_have_no_form_no_order_and_no_errors():
         make_row("a1", 3, "A", model="human", order="BACDEF"),
     ]
     people = score_run(make_run(rows, model="human", runs=5))
-    assert (people.in_form, people.shuffle_consistency, people.errors, people.kind) == (
-        None,
-        None,
-        0,
-        "human",
-    )
+    assert (people.in_form, people.shuffle_consistency, people.errors, people.kind) == (None, None, 0, "human")
     model = score_run(make_run([row for row in rows if row.run < 3]))
     assert (model.kind, model.errors, model.shuffle_consistency, model.in_form) == ("model", 0, None, 1.0)
 

@@ -19,9 +19,7 @@ from deadpan.drops import Tally
 from deadpan.errors import DeadpanError
 
 ITEMS = [
-    replace(make_item(number, twin), language="ko" if number >= 10 else "en")
-    for number in range(20)
-    for twin in (0, 1)
+    replace(make_item(number, twin), language="ko" if number >= 10 else "en") for number in range(20) for twin in (0, 1)
 ]
 SET = make_set("public", "public", ITEMS)
 
@@ -55,8 +53,7 @@ def test_scores_are_split_and_can_be_of_one_language(folder):
 def test_the_board_ranks_in_each_language(folder, tmp_path):
     board, _ = make_board(find_runs([folder]))
     ranks = {
-        language: {entry.name: (entry.rank, entry.tied) for entry in part.entries}
-        for language, part in board.languages
+        language: {entry.name: (entry.rank, entry.tied) for entry in part.entries} for language, part in board.languages
     }
     assert ranks["en"] == {"both": (1, True), "english": (1, True)}
     assert ranks["ko"] == {"both": (1, False), "english": (2, False)}

@@ -30,12 +30,7 @@ def test_a_text_is_answered_at_once_by_the_shipped_detector(run):
 
 
 def test_a_sentence_has_one_score_alone_in_a_line_in_a_table_and_in_python(run, tmp_path):
-    texts = [
-        "Great, another Monday.",
-        "회의는 3시에 시작합니다.",
-        "The invoice is attached.",
-        "Thanks for nothing.",
-    ]
+    texts = ["Great, another Monday.", "회의는 3시에 시작합니다.", "The invoice is attached.", "Thanks for nothing."]
     alone = [json.loads(run("detect", text, "--json")[1])["score"] for text in texts]
     (tmp_path / "lines.txt").write_text("\n".join(texts), encoding="utf-8")
     lines = run("detect", "predict", tmp_path / "lines.txt")[1].splitlines()
@@ -127,10 +122,7 @@ def test_a_split_that_a_table_lacks_is_an_error_for_predict_as_for_evaluate(run,
 
 @pytest.mark.parametrize(
     ("lines", "status", "told"),
-    [
-        (["oh sure", "", "today"], 0, "1 of 3 lines could not be read"),
-        (["", ""], 2, "none of 2 lines could be read"),
-    ],
+    [(["oh sure", "", "today"], 0, "1 of 3 lines could not be read"), (["", ""], 2, "none of 2 lines could be read")],
 )
 def test_lines_that_fail_are_counted_on_stderr_and_all_of_them_fail_the_command(
     run, model, tmp_path, lines, status, told
@@ -154,15 +146,9 @@ def test_a_table_labelled_by_a_detector_of_one_category_names_it_and_can_be_scor
     detector.save(tmp_path / "m")
     (tmp_path / "t.csv").write_text("text,truth\nwell oh sure,1\nthe red door today,0\n")
     scored = tmp_path / "scored.csv"
-    status, out, _ = run(
-        "detect", "predict", tmp_path / "t.csv", "--detector", tmp_path / "m", "--out", scored
-    )
+    status, out, _ = run("detect", "predict", tmp_path / "t.csv", "--detector", tmp_path / "m", "--out", scored)
     assert (status, "not satire" in out, "sincere" in out) == (0, True, False)
-    assert [line.split(",")[2] for line in scored.read_text().splitlines()] == [
-        "label",
-        "satire",
-        "not satire",
-    ]
+    assert [line.split(",")[2] for line in scored.read_text().splitlines()] == ["label", "satire", "not satire"]
     status, out, err = run("score", scored, "--column", "label=truth", "--json")
     assert (status, err) == (0, "")
     assert json.loads(out)["systems"]["scored"]["scores"]["accuracy"]["value"] == 1
@@ -178,12 +164,8 @@ def test_systems_are_listed_with_their_state(run):
 
 def test_a_reader_who_leaves_is_no_error(model, tmp_path):
     (tmp_path / "many.txt").write_text("oh sure\n" * 200_000)
-    script = (
-        f"{sys.executable} -m deadpan detect predict --detector {model} {tmp_path / 'many.txt'} | head -n 1"
-    )
-    done = subprocess.run(
-        ["bash", "-c", f"set -o pipefail; {script}"], capture_output=True, text=True, check=False
-    )
+    script = f"{sys.executable} -m deadpan detect predict --detector {model} {tmp_path / 'many.txt'} | head -n 1"
+    done = subprocess.run(["bash", "-c", f"set -o pipefail; {script}"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
 

@@ -268,13 +268,7 @@ def test_origin_tells_a_trick_from_tone(run, tmp_path):
             rows = []
             for i in range(80):
                 label = i % 2 == 0
-                cue = (
-                    ("indeed" if label else "thus")
-                    if name == "made" and trick
-                    else "genius"
-                    if label
-                    else "late"
-                )
+                cue = ("indeed" if label else "thus") if name == "made" and trick else "genius" if label else "late"
                 text = f"{cue} {name} " + " ".join(f"w{rng.randrange(60)}" for _ in range(6))
                 rows.append(Example(f"{name}{i}", Turn("", text), label=label))
             write_records(tmp_path / f"{name}.jsonl", rows, Example)

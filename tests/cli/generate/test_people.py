@@ -54,9 +54,7 @@ def test_from_review_to_release(deadpan, ran, tmp_path):
     examples = list(read_records(tmp_path / "run" / "people" / "examples.jsonl", Example))
     assert sum(e.label is True for e in examples) == 39 - 3 - 4 - 5
     queue_file = tmp_path / "run" / "people" / "rewrite.jsonl"
-    rewrites = [
-        Rewrite(r.id, r.dialogue, r.explanation, "Better.") for r in read_records(queue_file, Rewrite)
-    ]
+    rewrites = [Rewrite(r.id, r.dialogue, r.explanation, "Better.") for r in read_records(queue_file, Rewrite)]
     write_records(tmp_path / "done.jsonl", rewrites, Rewrite)
     data = deadpan("generate", "people", ran, "--export", tmp_path / "answers", "--rewrites", tmp_path / "done.jsonl", "--json").json  # fmt: skip
     assert data["rewrite"] == 0
@@ -64,9 +62,7 @@ def test_from_review_to_release(deadpan, ran, tmp_path):
     out = tmp_path / "release"
     found = deadpan("generate", "release", ran, "--out", out, "--json").json
     assert found["dialogues"] == len(examples) == found["sarcastic"] + found["sincere"]
-    sizes = {
-        s: len(list(read_records(out / "data" / f"{s}.parquet", Example))) for s in ("train", "dev", "test")
-    }
+    sizes = {s: len(list(read_records(out / "data" / f"{s}.parquet", Example))) for s in ("train", "dev", "test")}
     assert sum(sizes.values()) == len(examples) and sizes["dev"] >= 1 and sizes["train"] > 0.7 * len(examples)
     assert read_json(out / "statistics.json")["changes"]["label_change.casual dialogue"] == 4
     assert (out / "README.md").is_file() and (out / "croissant.json").is_file()
@@ -131,9 +127,7 @@ def test_back_check(deadpan, ran, tmp_path):
     Detector("bigrams").fit(taught).save(tmp_path / "detector")
     found = deadpan("generate", "run", ran, "--only", "backcheck", "--detector", tmp_path / "detector", "--json").json  # fmt: skip
     assert found["n"] == 2 * len(examples) and found["right_alone"]["value"] > 0.9
-    rows = [
-        json.loads(line) for line in (tmp_path / "run" / "backcheck" / "items.jsonl").read_text().splitlines()
-    ]
+    rows = [json.loads(line) for line in (tmp_path / "run" / "backcheck" / "items.jsonl").read_text().splitlines()]
     assert sum(row["easy"] for row in rows) == round(found["easy"]["value"] * found["n"])
     assert deadpan("generate", "report", ran).status == 0
     assert "Back-check" in (tmp_path / "run" / "report.html").read_text("utf-8")

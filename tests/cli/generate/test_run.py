@@ -54,9 +54,7 @@ def test_published_sampling_is_the_default(deadpan, plan_of, tmp_path):
 
     with DialogueServer(look) as own:
         path = plan_of(2)
-        path.write_text(
-            path.read_text().replace(path.read_text().split('base_url = "')[1].split('"')[0], own.url)
-        )
+        path.write_text(path.read_text().replace(path.read_text().split('base_url = "')[1].split('"')[0], own.url))
         assert deadpan("generate", "run", path).status == 0
     by_stage = {stage_of(body): body for body in seen}
     assert (by_stage["situation"]["temperature"], by_stage["situation"]["top_p"]) == (1.0, 1.0)
@@ -124,9 +122,7 @@ def test_a_changed_plan_redoes_what_it_touches(deadpan, plan_of, server):
 
 @pytest.mark.slow
 def test_max_cost_stops_cleanly_and_goes_on(deadpan, plan_of, server, tmp_path):
-    path = plan_of(
-        20, model="concurrency = 2", rest="[situation]\nmax_tokens = 100\n[dialogue]\nmax_tokens = 200"
-    )
+    path = plan_of(20, model="concurrency = 2", rest="[situation]\nmax_tokens = 100\n[dialogue]\nmax_tokens = 200")
     whole = deadpan("generate", "run", path, "--out", tmp_path / "other", "--json").json
     server.asked.clear()
     for cached in (tmp_path / "cache" / "llm").rglob("*.json"):
@@ -200,21 +196,12 @@ def test_a_full_disk_keeps_what_is_finished(plan_of, tmp_path, server):
         resource.setrlimit(resource.RLIMIT_FSIZE, (90_000, 90_000))
 
     command = [sys.executable, "-m", "deadpan", "generate", "run", str(path)]
-    environment = {
-        "PYTHONPATH": str(SRC),
-        "OPENAI_API_KEY": "x",
-        "DEADPAN_CACHE": str(tmp_path / "c"),
-        "PATH": "/bin",
-    }
-    done = subprocess.run(
-        command, preexec_fn=small, capture_output=True, text=True, env=environment, check=False
-    )
+    environment = {"PYTHONPATH": str(SRC), "OPENAI_API_KEY": "x", "DEADPAN_CACHE": str(tmp_path / "c"), "PATH": "/bin"}
+    done = subprocess.run(command, preexec_fn=small, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 2 and "disk" in done.stderr and "resume" in done.stderr, done.stderr
     assert done.stderr.strip().splitlines()[-1].startswith("deadpan: ")
     made = len(set(server.asked))
-    done = subprocess.run(
-        [*command, "--resume"], capture_output=True, text=True, env=environment, check=False
-    )
+    done = subprocess.run([*command, "--resume"], capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stderr
     assert made < len(set(server.asked))
     assert "read 30 = kept" in done.stdout

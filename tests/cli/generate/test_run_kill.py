@@ -76,9 +76,7 @@ def test_a_run_killed_again_and_again_is_a_run(plan_of, tmp_path, server: Dialog
         killed.clear()
         begun = len(server.asked)
         if number % 3 == 2:
-            process: ForkedCommand | subprocess.Popen[bytes] = start(
-                plan, tmp_path / "run", tmp_path / "cache"
-            )
+            process: ForkedCommand | subprocess.Popen[bytes] = start(plan, tmp_path / "run", tmp_path / "cache")
             killed.wait(draw.uniform(0.3, 3))  # also outside of calls: while it starts, filters or writes
         else:
             process = fork("run", "cache")
@@ -92,9 +90,7 @@ def test_a_run_killed_again_and_again_is_a_run(plan_of, tmp_path, server: Dialog
     begun = len(server.asked)
     assert start(plan, tmp_path / "run", tmp_path / "cache").wait() == 0
     assert not kept & set(server.asked[begun:])
-    for path in sorted(
-        p for p in (tmp_path / "whole").rglob("*") if p.is_file() and not p.name.startswith(".")
-    ):
+    for path in sorted(p for p in (tmp_path / "whole").rglob("*") if p.is_file() and not p.name.startswith(".")):
         ours = tmp_path / "run" / path.relative_to(tmp_path / "whole")
         assert ours.read_bytes() == path.read_bytes(), path
     assert len(set(server.asked)) == calls

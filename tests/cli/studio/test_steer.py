@@ -44,9 +44,7 @@ def test_settings_title_and_stage_are_changed_and_logged(run, site, study):
 
 def test_items_are_added_once(run, site, study, tmp_path):
     more = tmp_path / "more.jsonl"
-    more.write_text(
-        json.dumps({"id": "n1", "response": {"speaker": "", "text": "Lovely weather."}}) + "\n", "utf-8"
-    )
+    more.write_text(json.dumps({"id": "n1", "response": {"speaker": "", "text": "Lovely weather."}}) + "\n", "utf-8")
     assert run("set", "s", "--add-items", more)["change"] == "1 items added"
     assert study.items.count() == 4
     assert "is in the study already" in run("set", "s", "--add-items", more)
@@ -78,10 +76,7 @@ def test_an_import_is_listed_and_removed(run, site, study, tmp_path):
     from deadpan.records import Judgment
     from deadpan.storage import write_records
 
-    rows = [
-        Judgment(f"i{at}", "old", "sarcastic", "sarcastic", 2.5, "2026-01-01T00:00:00+00:00")
-        for at in range(3)
-    ]
+    rows = [Judgment(f"i{at}", "old", "sarcastic", "sarcastic", 2.5, "2026-01-01T00:00:00+00:00") for at in range(3)]
     write_records(tmp_path / "old.jsonl", rows, Judgment)
     run("import", "s", tmp_path / "old.jsonl")
     assert study.judgments.count() == 3

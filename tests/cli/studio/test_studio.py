@@ -17,17 +17,7 @@ def home(site):
 
 def test_create_invite_status_export(deadpan, home, site, tmp_path):
     made = deadpan(
-        "studio",
-        "create",
-        "reader-judgment",
-        "--name",
-        "first",
-        "starter-en",
-        "--sample",
-        5,
-        "--home",
-        home,
-        "--json",
+        "studio", "create", "reader-judgment", "--name", "first", "starter-en", "--sample", 5, "--home", home, "--json"
     )
     assert made.status == 0, made.err
     assert made.json == {
@@ -58,19 +48,7 @@ def test_create_invite_status_export(deadpan, home, site, tmp_path):
     [("pairwise", "starter-en", 4), ("annotate", "starter-ko", 4), ("audit", "starter-en", 8)],
 )
 def test_items_come_from_a_corpus(deadpan, home, protocol, source, n):
-    made = deadpan(
-        "studio",
-        "create",
-        protocol,
-        "--name",
-        "c",
-        source,
-        "--sample",
-        4,
-        "--home",
-        home,
-        "--json",
-    )
+    made = deadpan("studio", "create", protocol, "--name", "c", source, "--sample", 4, "--home", home, "--json")
     assert made.status == 0, made.err
     assert made.json["items"] == n
 
@@ -108,18 +86,7 @@ def test_an_unknown_setting_names_the_nearest(deadpan, home, tmp_path):
 
 
 def test_a_study_is_never_overwritten(deadpan, home):
-    words = (
-        "studio",
-        "create",
-        "reader-judgment",
-        "--name",
-        "a",
-        "starter-en",
-        "--sample",
-        2,
-        "--home",
-        home,
-    )
+    words = ("studio", "create", "reader-judgment", "--name", "a", "starter-en", "--sample", 2, "--home", home)
     assert deadpan(*words).status == 0
     again = deadpan(*words)
     assert again.status == 2 and "never overwritten" in again.err
@@ -148,9 +115,7 @@ def test_labels_made_elsewhere(deadpan, home, tmp_path):
     out.write_text(json.dumps(tasks), "utf-8")
     ran = deadpan("studio", "import", "a", out, "--home", home, "--json")
     assert ran.json["added"] == 2 and ran.json["drops"] == {}
-    released = deadpan(
-        "studio", "release", "a", "--out", tmp_path / "r", "--mode", "gated", "--home", home, "--json"
-    )
+    released = deadpan("studio", "release", "a", "--out", tmp_path / "r", "--mode", "gated", "--home", home, "--json")
     assert released.status == 0 and released.json["examples"] == 2
 
 
@@ -164,24 +129,13 @@ def test_a_study_is_made_from_a_table(deadpan, home, tmp_path):
 
 
 def test_a_quiz_is_made_from_a_set_by_its_name(deadpan, home):
-    made = deadpan(
-        "studio", "create", "quiz", "public@0.2.0", "--limit", 4, "--name", "q", "--home", home, "--json"
-    )
+    made = deadpan("studio", "create", "quiz", "public@0.2.0", "--limit", 4, "--name", "q", "--home", home, "--json")
     assert made.status == 0, made.err
     assert made.json["items"] == 4
 
 
 def test_tables_fit_eighty_columns(deadpan, home):
-    deadpan(
-        "studio",
-        "create",
-        "reader-judgment",
-        "starter-en",
-        "--name",
-        "a-study-with-a-long-name",
-        "--home",
-        home,
-    )
+    deadpan("studio", "create", "reader-judgment", "starter-en", "--name", "a-study-with-a-long-name", "--home", home)
     for command in (
         ("status",),
         ("status", "a-study-with-a-long-name"),

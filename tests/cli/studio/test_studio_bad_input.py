@@ -21,10 +21,7 @@ def lines(*items: ReaderJudgmentItem) -> str:
     ("text", "says"),
     [
         (lines(FINE, ReaderJudgmentItem("b", Turn("", "  \n"))), "'b' has no text"),
-        (
-            lines(FINE, ReaderJudgmentItem("a", Turn("", "Again."))),
-            "has the id 'a' of item 1: ids must differ",
-        ),
+        (lines(FINE, ReaderJudgmentItem("a", Turn("", "Again."))), "has the id 'a' of item 1: ids must differ"),
         (lines(ReaderJudgmentItem("  ", Turn("", "Lovely."))), "item 1 has no id"),
         (lines(FINE)[:-20], "items.jsonl"),
         ("", "items.jsonl"),
@@ -58,8 +55,7 @@ def test_a_backup_where_there_is_no_studio_is_an_error_and_makes_nothing(deadpan
 
 
 @pytest.mark.parametrize(
-    "words",
-    [("status",), ("export", "s", "--out", "x"), ("set", "s"), ("invite", "s"), ("status", "s", "--log")],
+    "words", [("status",), ("export", "s", "--out", "x"), ("set", "s"), ("invite", "s"), ("status", "s", "--log")]
 )
 def test_a_command_about_a_study_makes_no_studio(deadpan, site, tmp_path, words):
     done = deadpan("studio", *words, "--home", tmp_path / "typo")

@@ -39,9 +39,7 @@ def test_titles_claim_what_is_significant_and_bins_are_whole_numbers(built: Path
     pytest.importorskip("matplotlib")
     with open_raw(built) as table:
         lengths = length_figure(table)
-        ((mode, _), *_) = table.rows(
-            "SELECT words, count(*) FROM raw WHERE label = 1 GROUP BY 1 ORDER BY 2 DESC"
-        )
+        ((mode, _), *_) = table.rows("SELECT words, count(*) FROM raw WHERE label = 1 GROUP BY 1 ORDER BY 2 DESC")
     rows = {(low + high) / 2: sarcastic for low, high, sarcastic, _ in lengths.table.rows}
     assert all(middle == int(middle) for middle in rows)
     assert max(rows, key=lambda middle: rows[middle]) == mode

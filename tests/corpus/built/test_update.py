@@ -50,9 +50,7 @@ def test_an_update_is_a_new_version_with_its_difference(tmp_path: Path) -> None:
     listed = json.loads((tmp_path / "out" / "releases.json").read_text())
     assert [one["version"] for one in listed] == [1, 2]
     assert listed[0]["hash"] != listed[1]["hash"]
-    assert (tmp_path / "out" / "withdrawn" / "0002.csv").read_text() == (
-        "id,reason\nd,deleted_later\ne,forgotten\n"
-    )
+    assert (tmp_path / "out" / "withdrawn" / "0002.csv").read_text() == ("id,reason\nd,deleted_later\ne,forgotten\n")
     assert verify_corpus(tmp_path / "out").wrong == {}
     fresh = settings_of(tmp_path)
     assert BuiltCorpus(tmp_path / "out").manifest.config["benchmark"]["vectors"] == fresh.benchmark.vectors

@@ -150,18 +150,9 @@ MUTATIONS: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
     "labels of a sequence swapped": ("raw/sequences.csv", swapped_labels),
     "replies of a sequence swapped": ("raw/sequences.csv", swapped_replies),
     "comment deleted": ("raw/comments.json", edited_json(lambda value: value.pop(next(iter(value))))),
-    "text of a comment changed": (
-        "raw/comments.json",
-        edited_json(lambda v: first_value(v).update(text="no")),
-    ),
-    "author of a comment changed": (
-        "raw/comments.json",
-        edited_json(lambda v: first_value(v).update(author="x")),
-    ),
-    "score of a comment changed": (
-        "main/comments.json",
-        edited_json(lambda v: first_value(v).update(score=999)),
-    ),
+    "text of a comment changed": ("raw/comments.json", edited_json(lambda v: first_value(v).update(text="no"))),
+    "author of a comment changed": ("raw/comments.json", edited_json(lambda v: first_value(v).update(author="x"))),
+    "score of a comment changed": ("main/comments.json", edited_json(lambda v: first_value(v).update(score=999))),
     "pair gone": ("main/train-balanced.csv", without_line(0)),
     "labels of a pair swapped": ("main/train-balanced.csv", swapped_labels),
     "pair in another order": ("main/train-balanced.csv", swapped_replies),

@@ -28,9 +28,7 @@ def table(engine: DuckDBEngine, count: int) -> nw.LazyFrame:  # type: ignore[typ
 
 
 @pytest.mark.slow
-def test_ranges_are_in_order_and_sorted_one_by_one_within_a_fixed_limit(
-    tmp_path: Path, engine: DuckDBEngine
-) -> None:
+def test_ranges_are_in_order_and_sorted_one_by_one_within_a_fixed_limit(tmp_path: Path, engine: DuckDBEngine) -> None:
     for count in (400_000,):  # 98 MB, more than the limit
         folder = tmp_path / str(count)
         engine.split(table(engine, count), folder, ("moment", "id"), engine.job_bytes)
@@ -57,9 +55,7 @@ def test_a_value_is_in_one_part_also_in_several_rounds(tmp_path: Path, engine: D
     found = [
         moment
         for part in parts
-        for (moment,) in engine.connection.execute(
-            f"SELECT DISTINCT moment FROM {read_folder(part)}"
-        ).fetchall()
+        for (moment,) in engine.connection.execute(f"SELECT DISTINCT moment FROM {read_folder(part)}").fetchall()
     ]
     assert sorted(found) == list(range(1_000))
 

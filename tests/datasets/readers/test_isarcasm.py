@@ -17,12 +17,7 @@ from deadpan.datasets.readers.isarcasm import (
 )
 from deadpan.errors import DataError
 
-IDS = (
-    "tweet_id,sarcasm_label,sarcasm_type\n"
-    "11,sarcastic,rhetorical question\n"
-    "12,not_sarcastic,\n"
-    "13,non_sarcastic,\n"
-)
+IDS = "tweet_id,sarcasm_label,sarcasm_type\n11,sarcastic,rhetorical question\n12,not_sarcastic,\n13,non_sarcastic,\n"
 TEXTS = 'text,sarcasm_label\n"Lovely weather,\nagain #sarcasm",1\nI had soup,0\n,0\nodd,maybe\n'
 
 
@@ -39,9 +34,7 @@ def test_texts_alone(read) -> None:
 
 
 def test_ids_alone_say_how_to_bring_texts(read) -> None:
-    with pytest.raises(
-        DataError, match=r"isarcasm_train\.csv:1: tweet ids only.*--text-file FILE.*--ids-only"
-    ):
+    with pytest.raises(DataError, match=r"isarcasm_train\.csv:1: tweet ids only.*--text-file FILE.*--ids-only"):
         read(ISarcasm, {"isarcasm_train.csv": IDS})
 
 
@@ -81,9 +74,7 @@ def test_ids_can_be_counted_without_texts(read) -> None:
 
 
 def test_ids_of_a_split_without_texts_are_counted(read) -> None:
-    examples, tally = read(
-        ISarcasm, {"train_text.csv": TEXTS, "isarcasm_train.csv": IDS, "isarcasm_test.csv": IDS}
-    )
+    examples, tally = read(ISarcasm, {"train_text.csv": TEXTS, "isarcasm_train.csv": IDS, "isarcasm_test.csv": IDS})
     assert {e.split for e in examples} == {"train"}
     assert tally.drops["no_text"] == 1 + 3
     assert tally.places["no_text"][0].startswith("isarcasm_test.csv:")
@@ -106,11 +97,7 @@ ARABIC = "id,text,sarcastic,rephrase,dialect\n7,يا سلام,1,هذا سيئ,ni
 
 def test_a(read) -> None:
     examples, tally = read(ISarcasmEvalA, {"train/train.En.csv": ENGLISH}, name="a")
-    assert [(e.id, e.label) for e in examples] == [
-        ("a/train-0", True),
-        ("a/train-1", False),
-        ("a/train-3", True),
-    ]
+    assert [(e.id, e.label) for e in examples] == [("a/train-0", True), ("a/train-1", False), ("a/train-3", True)]
     assert examples[0].categories == ("sarcasm", "overstatement")
     assert examples[0].rephrase == "The bus was late"
     assert tally.places == {"no_text": ["train.En.csv:4"]}
@@ -126,8 +113,7 @@ def test_a_test(read) -> None:
 
 def test_arabic_has_a_dialect(read) -> None:
     examples, _ = read(
-        ISarcasmEvalArabicA,
-        {"train.Ar.csv": ARABIC, "task_A_Ar_test.csv": "text,sarcastic,dialect\nلا,0,gulf\n"},
+        ISarcasmEvalArabicA, {"train.Ar.csv": ARABIC, "task_A_Ar_test.csv": "text,sarcastic,dialect\nلا,0,gulf\n"}
     )
     assert [e.meta["dialect"] for e in examples] == ["nile", "msa", "gulf"]
     assert {e.language for e in examples} == {"ar"}
@@ -157,9 +143,7 @@ def test_c_is_pairs(read) -> None:
         ("So fun", True),
         ("Not fun", False),
     ]
-    assert [e.sequence for e in examples] == [
-        name for name in ("c/train-0", "c/test-1", "c/test-2") for _ in "ab"
-    ]
+    assert [e.sequence for e in examples] == [name for name in ("c/train-0", "c/test-1", "c/test-2") for _ in "ab"]
     assert all(e.group == e.sequence for e in examples)
     assert len({e.id for e in examples}) == 6
     assert examples[3].rephrase == "It was dull"
@@ -206,9 +190,7 @@ def test_another_header_is_refused(read, kind) -> None:
 
 
 @pytest.mark.parametrize(("columns", "language"), [("dialect,", "ar"), ("", "en")])
-def test_votes_in_a_file_of_another_name_are_arabic_if_they_have_a_dialect(
-    tmp_path, columns, language
-) -> None:
+def test_votes_in_a_file_of_another_name_are_arabic_if_they_have_a_dialect(tmp_path, columns, language) -> None:
     dialect = "nile," if columns else ""
     path = tmp_path / "mine.csv"
     path.write_text(f"id,text,{columns}human_aggregated,#humans_sarcasm\n1,Wow,{dialect}1,5\n")

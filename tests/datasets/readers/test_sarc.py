@@ -39,11 +39,7 @@ def test_a_response_has_its_thread_its_pair_and_its_label(release):
     assert [e.id for e in examples] == ["c2", "c3", "c4", "c5"]
     assert [e.label for e in examples] == [True, False, False, True]
     assert first.context == (Turn("ann", "City opens a bridge"), Turn("ben", "Only two years late."))
-    assert (first.response, first.group, first.sequence) == (
-        Turn("cat", "Right on time, as ever"),
-        "p1",
-        "c1",
-    )
+    assert (first.response, first.group, first.sequence) == (Turn("cat", "Right on time, as ever"), "p1", "c1")
     assert (first.split, first.label_kind, first.meta["score"]) == ("train", "marker", 7)
     assert open_dataset("sarc-main", release).release.context
 

@@ -54,17 +54,11 @@ def test_a_text_of_quotes_only(read) -> None:
     assert tally.drops == {"no_text": 1} and tally.changes == {"outer_quotes_stripped": 1}
 
 
-TRAIN = (
-    "TrainSen\t1\tSo glad it rains #sarcasm\nTrainSen\t0\tRain today\nTrainSen\t1\nTrainSen\t1\t#sarcasm\n"
-)
+TRAIN = "TrainSen\t1\tSo glad it rains #sarcasm\nTrainSen\t0\tRain today\nTrainSen\t1\nTrainSen\t1\t#sarcasm\n"
 
 
 def test_tags_go_and_what_is_left_empty_is_dropped(read) -> None:
-    files = {
-        "Train_v1.txt": TRAIN,
-        "dev/Dev_v1.txt": "TrainSen\t1\tSure\n",
-        "Test_v1.txt": "TestSen\t0\tOk\n",
-    }
+    files = {"Train_v1.txt": TRAIN, "dev/Dev_v1.txt": "TrainSen\t1\tSure\n", "Test_v1.txt": "TestSen\t0\tOk\n"}
     examples, tally = read(GhoshVeale, files, name="gv")
     assert [(e.id, e.response.text, e.label) for e in examples] == [
         ("gv/train-1", "So glad it rains", True),
@@ -203,11 +197,7 @@ def test_texts_and_labels_run_in_parallel(read) -> None:
 def test_unequal_files_are_refused(read, texts: str, labels: str) -> None:
     with pytest.raises(DataError) as error:
         read(Riloff, {"train.txt": texts, "labels_train.txt": labels})
-    assert (
-        "train.txt" in str(error.value)
-        and "labels_train.txt" in str(error.value)
-        and ":2:" in str(error.value)
-    )
+    assert "train.txt" in str(error.value) and "labels_train.txt" in str(error.value) and ":2:" in str(error.value)
 
 
 def test_labels_must_be_there(read) -> None:
@@ -237,9 +227,7 @@ def test_the_shorter_file_is_named(read, texts: str, labels: str, says: str) -> 
         read(Riloff, {"train.txt": texts, "labels_train.txt": labels})
 
 
-SEMEVAL_TRAIN = (
-    'Tweet index\tLabel\tTweet text\n1\t1\t"Lovely day\n2\t0\tI said "no" #irony\n3\t1\n4\tx\thm\n'
-)
+SEMEVAL_TRAIN = 'Tweet index\tLabel\tTweet text\n1\t1\t"Lovely day\n2\t0\tI said "no" #irony\n3\t1\n4\tx\thm\n'
 
 
 def test_a(read) -> None:
@@ -278,9 +266,7 @@ def test_gold_comes_before_input_and_in_either_order(read, gold: str) -> None:
 
 
 def test_input_has_no_labels(read) -> None:
-    examples, _ = read(
-        SemEval2018A, {"SemEval2018-T3_input_test_taskA.txt": "tweet index\ttweet text\n1\tSure\n"}
-    )
+    examples, _ = read(SemEval2018A, {"SemEval2018-T3_input_test_taskA.txt": "tweet index\ttweet text\n1\tSure\n"})
     assert [e.label for e in examples] == [None]
 
 
@@ -292,9 +278,6 @@ def test_training_needs_labels(read) -> None:
 def test_categories_of_numbers_with_a_point_and_of_none(read) -> None:
     train = "Tweet Index\tLabel\tTweet text\n1\t2.0\tOh\n"
     test = "tweet index\ttweet text\n1\tSure\n"
-    files = {
-        "SemEval2018-T3-train-taskB_emoji.txt": train,
-        "SemEval2018-T3_input_test_taskB.txt": test,
-    }
+    files = {"SemEval2018-T3-train-taskB_emoji.txt": train, "SemEval2018-T3_input_test_taskB.txt": test}
     examples, _ = read(SemEval2018B, files)
     assert [(e.label, e.categories) for e in examples] == [(True, ("situational_irony",)), (None, ())]

@@ -7,15 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
-from deadpan.detect.features.ngrams import (
-    GramWeights,
-    cut,
-    gram_names,
-    run_keys,
-    text_keys,
-    token_grams,
-    tokenise,
-)
+from deadpan.detect.features.ngrams import GramWeights, cut, gram_names, run_keys, text_keys, token_grams, tokenise
 
 words = st.text(st.characters(exclude_categories=["Cs", "Z", "Cc"]), min_size=1, max_size=8)
 
@@ -30,26 +22,11 @@ def test_names_and_keys_of_n_grams_agree(texts):
 
 def test_n_grams_know_where_a_text_starts_and_ends():
     names = [name for name, _ in gram_names("Oh, great.", 3)]
-    assert names == [
-        "oh",
-        ",",
-        "great",
-        ".",
-        "^ oh",
-        "oh ,",
-        ", great",
-        "great .",
-        ". $",
-        "oh , great",
-        ", great .",
-    ]
+    assert names == ["oh", ",", "great", ".", "^ oh", "oh ,", ", great", "great .", ". $", "oh , great", ", great ."]
 
 
 def test_links_and_users_are_all_alike_and_endless_words_are_cut():
-    one, other = (
-        cut(["@anna see https://a.org/x", "@bert see https://b.org/y"]).words,
-        cut(["x" * 1000]).words,
-    )
+    one, other = (cut(["@anna see https://a.org/x", "@bert see https://b.org/y"]).words, cut(["x" * 1000]).words)
     assert one == ["@user", "see", "http"]
     assert max(map(len, other)) == 64
 
@@ -81,10 +58,7 @@ def test_equal_texts_have_equal_keys_and_others_others(texts):
             assert (one == other) == (a == b)
 
 
-@given(
-    st.lists(st.integers(0, 2**64 - 1), max_size=50, unique=True),
-    st.lists(st.integers(0, 2**64 - 1), max_size=20),
-)
+@given(st.lists(st.integers(0, 2**64 - 1), max_size=50, unique=True), st.lists(st.integers(0, 2**64 - 1), max_size=20))
 def test_lookup_finds_what_is_there_and_nothing_else(known, asked):
     keys = np.array(sorted(known), dtype=np.uint64)
     weights = GramWeights(keys, np.ones(len(keys), np.float32), np.ones(len(keys), np.float32), 1.0)

@@ -6,16 +6,7 @@ import numpy as np
 import pytest
 
 from deadpan.detect.features.ngrams import cut
-from deadpan.detect.features.signals import (
-    NAMES,
-    RUNS,
-    STEADY,
-    TOKENS,
-    extract,
-    lexicon,
-    text_signals,
-    word_signals,
-)
+from deadpan.detect.features.signals import NAMES, RUNS, STEADY, TOKENS, extract, lexicon, text_signals, word_signals
 from deadpan.detect.system import Context
 from deadpan.records import Example, Turn
 

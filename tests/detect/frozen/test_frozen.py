@@ -10,14 +10,7 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from deadpan.detect.frozen.encoders import (
-    BRANCHES,
-    PARTS,
-    UniversalEncoder,
-    _tokenizer,
-    frozen_encoder,
-    store_name,
-)
+from deadpan.detect.frozen.encoders import BRANCHES, PARTS, UniversalEncoder, _tokenizer, frozen_encoder, store_name
 from deadpan.detect.frozen.system import Encoded, Frozen, HeadsBlock, VectorStore
 from deadpan.errors import ModelError
 from deadpan.records import Example, Turn
@@ -181,9 +174,7 @@ def letters(monkeypatch):
 
 
 def share_right(model: Frozen, examples: list[Example]) -> float:
-    return float(
-        np.mean([p.label == e.label for p, e in zip(model.predict(examples), examples, strict=True)])
-    )
+    return float(np.mean([p.label == e.label for p, e in zip(model.predict(examples), examples, strict=True)]))
 
 
 def test_each_corpus_keeps_its_own_meaning(letters, tmp_path):
@@ -197,9 +188,7 @@ def test_each_corpus_keeps_its_own_meaning(letters, tmp_path):
 
 def test_an_unknown_corpus_gets_what_all_share(letters):
     model = Frozen(heads=True).fit(disagreeing())
-    plain, a, b = (
-        model.predict([Example("x", Turn("", text), source="third")])[0].score for text in ("", "a", "b")
-    )
+    plain, a, b = (model.predict([Example("x", Turn("", text), source="third")])[0].score for text in ("", "a", "b"))
     assert a > plain + 0.1
     assert abs(b - plain) < (a - plain) / 2
 

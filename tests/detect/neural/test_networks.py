@@ -70,8 +70,7 @@ def pairs_written_out(layer, vectors, score):
     rows = []
     for text in vectors:
         best = [
-            max(float(score(text[i], text[j]).detach()) for j in range(len(text)) if j != i)
-            for i in range(len(text))
+            max(float(score(text[i], text[j]).detach()) for j in range(len(text)) if j != i) for i in range(len(text))
         ]
         rows.append(torch.softmax(torch.tensor(best), dim=0) @ text)
     return torch.stack(rows)
@@ -82,9 +81,7 @@ def test_single_intra_attention_is_that_of_the_paper():
     layer = SingleIntraAttention(DIMENSION)
     weight = torch.cat([layer.first.weight, layer.second.weight], dim=1)[0]
     vectors = torch.randn(3, 5, DIMENSION)
-    expected = pairs_written_out(
-        layer, vectors, lambda a, b: weight @ torch.cat([a, b]) + layer.first.bias[0]
-    )
+    expected = pairs_written_out(layer, vectors, lambda a, b: weight @ torch.cat([a, b]) + layer.first.bias[0])
     torch.testing.assert_close(layer(vectors, torch.tensor([5, 5, 5])), expected)
 
 

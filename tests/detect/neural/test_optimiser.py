@@ -12,15 +12,7 @@ import torch
 
 from deadpan.detect.neural import training as training_loop
 from deadpan.detect.neural.optimiser import Checkpoint
-from deadpan.detect.neural.training import (
-    Average,
-    TimeLeft,
-    Training,
-    TrainingPlan,
-    attacked,
-    disagreement,
-    train,
-)
+from deadpan.detect.neural.training import Average, TimeLeft, Training, TrainingPlan, attacked, disagreement, train
 from deadpan.errors import ConfigError
 
 CPU = torch.device("cpu")

@@ -114,9 +114,7 @@ def test_the_rarer_label_is_found_with_balance():
     """A word that is sarcastic in two of five texts: to be called so only if both labels count alike."""
     rows = [Example(f"{n}", Turn("", "oh well"), label=n % 5 < 2) for n in range(50)]
     rows += [Example(f"plain {n}", Turn("", "the bus is red"), label=False) for n in range(200)]
-    said = [
-        make("cnn", balance=balance, validation=0.0).fit(rows).predict(rows)[0] for balance in (True, False)
-    ]
+    said = [make("cnn", balance=balance, validation=0.0).fit(rows).predict(rows)[0] for balance in (True, False)]
     assert said[0].label and not said[1].label
 
 

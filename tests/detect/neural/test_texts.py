@@ -7,16 +7,7 @@ import pytest
 
 from deadpan.detect.neural.options import FEWEST, hold_out
 from deadpan.detect.neural.system import WIDTH, moods
-from deadpan.detect.neural.texts import (
-    FIRST,
-    PAD,
-    SPREAD,
-    UNKNOWN,
-    Vocabulary,
-    starting_vectors,
-    tokens,
-    words,
-)
+from deadpan.detect.neural.texts import FIRST, PAD, SPREAD, UNKNOWN, Vocabulary, starting_vectors, tokens, words
 from deadpan.detect.system import Context
 from deadpan.errors import DataError
 from deadpan.records import Example, Turn
@@ -39,12 +30,7 @@ def test_turns_are_set_apart_and_speakers_told_from_the_one_who_answers():
 
 
 def test_the_oldest_words_are_left_out_first():
-    assert tokens(DIALOGUE, Context(None), 8) == [
-        "four",
-        "five",
-        "<response>",
-        *words("sure, great idea @b www.x", 9),
-    ]
+    assert tokens(DIALOGUE, Context(None), 8) == ["four", "five", "<response>", *words("sure, great idea @b www.x", 9)]
     assert tokens(DIALOGUE, Context(None), 2) == ["<response>", "sure", ","]
 
 
@@ -106,8 +92,7 @@ def test_moods_tell_praise_from_blame():
 
 def examples(count: int, group: int = 1) -> list[Example]:
     return [
-        Example(f"{row}", Turn("", f"text {row}"), label=row % 2 == 0, group=f"g{row // group}")
-        for row in range(count)
+        Example(f"{row}", Turn("", f"text {row}"), label=row % 2 == 0, group=f"g{row // group}") for row in range(count)
     ]
 
 

@@ -42,9 +42,7 @@ def test_hard_items_first_save_labels_and_the_control_stays_unbiased(tmp_path):
 def test_nothing_is_saved_where_there_is_nothing_to_learn():
     result = replay_active_learning(corpus(700, easy=0.0, tone=False), labels=300, repeats=4)
     assert all(abs(a.value - b.value) < 0.06 for a, b in zip(result.random, result.informative, strict=True))
-    assert (
-        result.saved.low <= 0 <= result.saved.high
-    )  # a curve that wavers saves nothing by reaching it early
+    assert result.saved.low <= 0 <= result.saved.high  # a curve that wavers saves nothing by reaching it early
     assert "no saving is shown" in result.verdict
 
 

@@ -123,9 +123,7 @@ def test_the_published_test_split_is_what_systems_are_tested_on():
 
 
 def test_a_row_may_have_a_name_of_its_own():
-    result = compare_systems(
-        word_corpus(), {"short": {"system": "bow", "turns": 0}, "bow": {"turns": 1}}, k=3
-    )
+    result = compare_systems(word_corpus(), {"short": {"system": "bow", "turns": 0}, "bow": {"turns": 1}}, k=3)
     assert {row.system for row in result.rows} == {"short", "bow"}
     with pytest.raises(ConfigError, match="a list of names"):
         compare_systems(word_corpus(), "bow")
@@ -148,9 +146,7 @@ def test_a_published_test_split_has_no_say_in_the_weights_of_a_blend():
     test = [replace(e, id=f"t{e.id}", group=f"t{e.group}", split="test",
                     response=Turn("B", f"{e.response.text} again")) for e in word_corpus()[:20]]  # fmt: skip
     flipped = [replace(e, label=not e.label) for e in test]
-    honest, against = (
-        compare_systems([*train, *rows], ["bow", "cues"], blend=True) for rows in (test, flipped)
-    )
+    honest, against = (compare_systems([*train, *rows], ["bow", "cues"], blend=True) for rows in (test, flipped))
     scores = [
         {row.system: [p.score for p in row.predictions] for row in table.rows}["all, blended"]
         for table in (honest, against)

@@ -92,9 +92,7 @@ def test_copies_of_a_published_test_text_are_excluded_from_training():
 
 def test_training_texts_that_are_all_tested_are_named_as_the_reason():
     rows = word_corpus()
-    parts = [replace(e, id=f"train/{e.id}", split="train") for e in rows] + [
-        replace(e, split="test") for e in rows
-    ]
+    parts = [replace(e, id=f"train/{e.id}", split="train") for e in rows] + [replace(e, split="test") for e in rows]
     with pytest.raises(DataError, match=rf"each of the {len(rows)} training texts is also tested"):
         divide(parts)
 
@@ -120,9 +118,7 @@ def test_additional_data_named_twice_is_learnt_from_once():
 
 
 def test_additional_rows_get_ids_of_their_own():
-    more = [
-        replace(e, response=Turn("", f"quite another {n * 7919}")) for n, e in enumerate(noise_corpus(10))
-    ]
+    more = [replace(e, response=Turn("", f"quite another {n * 7919}")) for n, e in enumerate(noise_corpus(10))]
     design = divide(noise_corpus(10), k=2, also=more)
     for fold in design.folds:
         ids = [e.id for e in fold.train]

@@ -44,9 +44,7 @@ def test_a_model_saved_from_python_remembers_what_it_was_trained_on(tmp_path):
     with pytest.raises(ConfigError, match="not seen in training"):
         evaluate(tmp_path, word_corpus())
     with pytest.raises(ConfigError, match="not seen in training"):
-        evaluate(
-            str(tmp_path), [replace(e, response=Turn("", e.response.text.upper())) for e in word_corpus()]
-        )
+        evaluate(str(tmp_path), [replace(e, response=Turn("", e.response.text.upper())) for e in word_corpus()])
 
 
 def test_a_seen_text_takes_its_whole_pair_with_it():
@@ -62,9 +60,7 @@ def test_a_seen_text_takes_its_whole_pair_with_it():
 
 
 def test_the_published_test_split_is_scored_unless_pooled():
-    rows = [
-        replace(e, split="test" if int(e.group) % 3 == 0 else "train") for e in noise_corpus_with_groups()
-    ]
+    rows = [replace(e, split="test" if int(e.group) % 3 == 0 else "train") for e in noise_corpus_with_groups()]
     detector = Detector("bow").fit(word_corpus())
     result = evaluate(detector, rows)
     assert result.table.n == sum(e.split == "test" for e in rows)

@@ -6,13 +6,7 @@ import random
 
 import pytest
 
-from deadpan.detect.studies.soft_labels import (
-    AUTHOR,
-    OTHERS,
-    expand_votes,
-    prefix_label_source,
-    study_soft_labels,
-)
+from deadpan.detect.studies.soft_labels import AUTHOR, OTHERS, expand_votes, prefix_label_source, study_soft_labels
 from deadpan.errors import DeadpanError
 from deadpan.records import Example, Turn
 
@@ -57,9 +51,7 @@ def test_votes_teach_how_sure_people_are_which_the_majority_hides():
     for i in range(90):
         votes = rng.choice([3, 3, 5]) if i % 2 else rng.choice([2, 2, 0])
         words = [f"sound{votes}", f"w{rng.randrange(20)}"]
-        rows.append(
-            Example(str(i), Turn("", " ".join(words)), label=votes > 2, meta={"votes": votes, "voters": 5})
-        )
+        rows.append(Example(str(i), Turn("", " ".join(words)), label=votes > 2, meta={"votes": votes, "voters": 5}))
     study = study_soft_labels(rows, "linear", k=2)
     assert study.gain.low > 0 and "Training on votes is better" in study.verdict
 

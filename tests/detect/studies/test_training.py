@@ -25,11 +25,7 @@ def test_a_published_test_split_is_not_trained_on(tmp_path):
 
 
 def test_additional_data_brings_neither_duplicates_nor_its_test_split():
-    more = [
-        *word_corpus()[:10],
-        *[replace(e, split="test") for e in noise_corpus(20)],
-        *noise_corpus(40)[20:],
-    ]
+    more = [*word_corpus()[:10], *[replace(e, split="test") for e in noise_corpus(20)], *noise_corpus(40)[20:]]
     result = train_detector(word_corpus(), "bow", also=more)
     assert (result.also, result.also_duplicates, result.also_test) == (20, 10, 20)
     assert result.examples == 80

@@ -38,9 +38,7 @@ def test_a_copy_of_a_corpus_is_refused():
 
 def test_a_corpus_with_part_of_a_copy_is_tested_on_the_rest():
     rows = noise_corpus()
-    near = [
-        replace(e, id=f"copy-{e.id}", response=Turn("", e.response.text.upper() + "!!")) for e in rows[:40]
-    ]
+    near = [replace(e, id=f"copy-{e.id}", response=Turn("", e.response.text.upper() + "!!")) for e in rows[:40]]
     rest = noise_corpus(140)[80:]
     result = transfer({"one": rows, "other": [*near, *rest]}, "bow", k=3)
     assert result.duplicates == {"one": 0, "other": 40}

@@ -11,9 +11,7 @@ from deadpan.errors import DataError, ModelError
 from deadpan.records import Example, Turn
 
 TRAIN = [
-    Example(
-        f"{n}", Turn("", f"{'oh sure that went well' if n % 2 else 'that was fine'} {n}"), (), bool(n % 2)
-    )
+    Example(f"{n}", Turn("", f"{'oh sure that went well' if n % 2 else 'that was fine'} {n}"), (), bool(n % 2))
     for n in range(40)
 ]
 
@@ -29,9 +27,7 @@ def test_a_telling_word_is_learnt_and_named():
 
 
 def test_bigrams_see_order():
-    train = [
-        Example(f"{n}", Turn("", "not good" if n % 2 else "good not"), (), bool(n % 2)) for n in range(40)
-    ]
+    train = [Example(f"{n}", Turn("", "not good" if n % 2 else "good not"), (), bool(n % 2)) for n in range(40)]
     scores = [p.score for p in BagOfBigrams().fit(train).predict(train[:2])]
     assert scores[1] > 0.5 > scores[0]
     assert BagOfWords().fit(train).predict(train[:1])[0].score == pytest.approx(0.5)

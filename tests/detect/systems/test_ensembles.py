@@ -115,8 +115,7 @@ def test_known_authors_are_told_by_their_habit():
     unknown = [replace(e, response=Turn("somebody new", e.response.text)) for e in fresh]
     scores = {round(p.score, 6) for p in model.predict(unknown)}
     plain = {
-        round(p.score, 6)
-        for p in model.predict([replace(e, response=Turn("", e.response.text)) for e in unknown])
+        round(p.score, 6) for p in model.predict([replace(e, response=Turn("", e.response.text)) for e in unknown])
     }
     assert scores == plain  # a name that training does not know says as much as none
 
@@ -125,21 +124,14 @@ def test_labels_planted_in_the_test_part_change_no_prediction():
     train, test = comments(), comments(60, seed=2)
     model = History(text="bow", folds=3).fit(train)
     planted = [replace(e, label=not e.label) for e in test]
-    assert (
-        model.predict(planted) == model.predict(test) == model.predict([replace(e, label=None) for e in test])
-    )
+    assert model.predict(planted) == model.predict(test) == model.predict([replace(e, label=None) for e in test])
 
 
 def test_an_author_with_one_comment_does_not_leak_its_own_label_in_training():
     """If the own label were in the history, history would be perfect in training and trusted blindly."""
     rng = np.random.default_rng(0)
     once = [
-        Example(
-            f"{n}",
-            Turn(f"only{n}", " ".join(rng.choice(WORDS, 4))),
-            label=bool(rng.integers(2)),
-            group=f"{n}",
-        )
+        Example(f"{n}", Turn(f"only{n}", " ".join(rng.choice(WORDS, 4))), label=bool(rng.integers(2)), group=f"{n}")
         for n in range(200)
     ]
     model = History(text="bow", folds=3).fit(once)
@@ -158,10 +150,7 @@ def test_habits_are_smoothed_and_unknown_is_zero():
 
 
 def test_text_and_history_are_two_rows_and_unseen_authors_are_apart():
-    rows = [
-        *comments(200),
-        *(replace(e, id=f"{e.id}!", response=Turn(f"only {e.id}", "x y")) for e in comments(40, 3)),
-    ]
+    rows = [*comments(200), *(replace(e, id=f"{e.id}!", response=Turn(f"only {e.id}", "x y")) for e in comments(40, 3))]
     study = compare_history(rows, "bow", k=3)
     assert set(study.cells) == {TEXT, WITH} and tuple(study.cells[TEXT]) == PARTS
     assert study.cells[WITH]["author known"].value > study.cells[TEXT]["author known"].value + 0.1
@@ -179,9 +168,7 @@ def test_text_and_history_are_two_rows_and_unseen_authors_are_apart():
 @pytest.mark.parametrize("speakers", [("A", "B"), ("customer", "agent")])
 def test_the_roles_in_a_dialogue_are_not_authors(speakers):
     rows = [
-        replace(
-            e, response=Turn(speakers[n % 2], e.response.text), context=(Turn(speakers[1 - n % 2], "so"),)
-        )
+        replace(e, response=Turn(speakers[n % 2], e.response.text), context=(Turn(speakers[1 - n % 2], "so"),))
         for n, e in enumerate(comments(60))
     ]
     with pytest.raises(DataError, match=r"the corpus has no authors: its speakers \("):

@@ -27,8 +27,7 @@ def test_many_examples_are_learnt_from_in_parts_and_calibrated(monkeypatch):
     monkeypatch.setattr("deadpan.detect.systems.linear.TRIED_ON", 90)
     model = Linear().fit(examples(300))
     assert all(
-        said.label == example.label
-        for said, example in zip(model.predict(examples(300)), examples(300), strict=True)
+        said.label == example.label for said, example in zip(model.predict(examples(300)), examples(300), strict=True)
     )
     assert model.top_features(1)[0][0][0] in {"sure", "sure $"}
 
@@ -57,16 +56,11 @@ def test_repeating_a_sentence_does_not_make_it_certain():
         for opening, end in (("oh sure the", "again great"), ("we saw the", "at noon today"))
         for thing in ("bus", "rain", "bill", "call", "song", "form", "queue", "report")
     ]
-    rows = [
-        Example(str(n), Turn("", t), label=t.startswith("oh"), group=t.split()[3])
-        for n, t in enumerate(texts)
-    ]
+    rows = [Example(str(n), Turn("", t), label=t.startswith("oh"), group=t.split()[3]) for n, t in enumerate(texts)]
     model = Linear().fit(rows * 1)
     odds = [
         np.log(p.score / (1 - p.score))
-        for p in model.predict(
-            [Example("x", Turn("", "sure the bus at noon " * times)) for times in (1, 5, 200)]
-        )
+        for p in model.predict([Example("x", Turn("", "sure the bus at noon " * times)) for times in (1, 5, 200)])
     ]
     assert abs(odds[2] - odds[0]) < 0.5 * max(abs(odds[0]), 0.5)
 

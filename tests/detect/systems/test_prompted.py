@@ -14,9 +14,7 @@ from detect_corpus import word_corpus
 def test_a_prompt_shows_its_examples_and_reads_strictly(name):
     prompt = prompts()[name]
     message = prompt.write("A: hm {x}\nB: great", [("A: a", True), ("B: b", False)])
-    assert (
-        message.index(prompt.task) < message.index("A: a") < message.index("B: b") < message.index("B: great")
-    )
+    assert message.index(prompt.task) < message.index("A: a") < message.index("B: b") < message.index("B: great")
     assert prompt.read(f' "{prompt.yes.upper()}." ') is True
     assert prompt.read(prompt.no) is False
     for unclear in ("", "maybe", f"{prompt.yes} or {prompt.no}", "10", "yes, because"):
@@ -33,12 +31,8 @@ class Certain:
         return None
 
     def complete_many(self, asked, on_reply):
-        likely = [
-            0.98 if "sure" in messages[0]["content"].rpartition("Given")[2] else 0.9 for messages in asked
-        ]
-        return [
-            Reply("1", "stop", None, None, 0.0, "x", probabilities={"1": one, "0": 1 - one}) for one in likely
-        ]
+        likely = [0.98 if "sure" in messages[0]["content"].rpartition("Given")[2] else 0.9 for messages in asked]
+        return [Reply("1", "stop", None, None, 0.0, "x", probabilities={"1": one, "0": 1 - one}) for one in likely]
 
 
 def test_probabilities_of_tokens_are_scores_and_can_be_calibrated(tmp_path, monkeypatch):

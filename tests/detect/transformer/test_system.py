@@ -50,9 +50,7 @@ def small(encoder: Path, **settings) -> Transformer:
 
 
 def share_right(model: Transformer, examples: list[Example]) -> float:
-    return float(
-        np.mean([p.label == e.label for p, e in zip(model.predict(examples), examples, strict=True)])
-    )
+    return float(np.mean([p.label == e.label for p, e in zip(model.predict(examples), examples, strict=True)]))
 
 
 @pytest.mark.slow
@@ -149,9 +147,7 @@ def test_onnx_gives_the_same_scores(encoder, tmp_path):
     detector = Detector("transformer", **small(encoder, epochs=2, turns=0).settings).fit(dialogues(24))
     folder = detector.export("onnx", tmp_path)
     session = runtime.InferenceSession(str(folder / "model.onnx"))
-    tokens = detector.predictor.tokenizer_(
-        ["how nice", "there is a delay"], padding=True, return_tensors="np"
-    )
+    tokens = detector.predictor.tokenizer_(["how nice", "there is a delay"], padding=True, return_tensors="np")
     (logits,) = session.run(None, {one.name: tokens[one.name] for one in session.get_inputs()})
     said = detector.predict([Example("a", Turn("", "how nice")), Example("b", Turn("", "there is a delay"))])
     odds = np.exp(logits[:, 1]) / np.exp(logits).sum(1)
@@ -235,10 +231,7 @@ def test_a_text_of_a_megabyte_and_half_a_surrogate_pair(encoder):
 def test_swapping_changes_the_names_of_about_half_the_dialogues():
     context = Context(None, speakers=True)
     rows = [replace(e, id=f"d{n}") for n, e in enumerate(dialogues(400))]
-    assert swapped_pair(context, rows[0]) == (
-        "B: there is a delay\nA: really\nB: yes a delay",
-        "A: how nice",
-    )
+    assert swapped_pair(context, rows[0]) == ("B: there is a delay\nA: really\nB: yes a delay", "A: how nice")
     pairs = training_pairs(context, rows, 0.5, seed=0)
     changed = [pair != context.texts(row) for pair, row in zip(pairs, rows, strict=True)]
     assert 0.4 < np.mean(changed) < 0.6
@@ -285,12 +278,7 @@ def test_progress_is_told(encoder):
 
 def kocosa_file(path: Path, count: int) -> None:
     """The column-oriented JSON of the release, with dialogues of our own."""
-    columns: dict[str, dict[str, str]] = {
-        "Context": {},
-        "Response": {},
-        "Sarcasm_Label": {},
-        "Sarcasm_Explanation": {},
-    }
+    columns: dict[str, dict[str, str]] = {"Context": {}, "Response": {}, "Sarcasm_Label": {}, "Sarcasm_Explanation": {}}
     for number in range(count):
         label = number % 2 == 0
         thing = (["지각", "숙제", "감기"] if label else ["휴가", "선물", "축제"])[number // 2 % 3]

@@ -28,8 +28,7 @@ def address(request):
 
 def answers(rater: str) -> list[Judgment]:
     return [
-        Judgment(f"i{at}", rater, "sarcastic", "sarcastic", 2.5, "2026-01-01T00:00:00.123456+00:00")
-        for at in range(3)
+        Judgment(f"i{at}", rater, "sarcastic", "sarcastic", 2.5, "2026-01-01T00:00:00.123456+00:00") for at in range(3)
     ]
 
 
@@ -94,8 +93,7 @@ def test_a_database_of_an_earlier_version_names_the_version_it_needs(address, tm
     server.command("status")
     with psycopg.connect(address, autocommit=True) as connection:
         connection.execute(
-            "INSERT INTO django_migrations (app, name, applied) "
-            "VALUES ('studio', '0002_append_only', '2026-01-01')"
+            "INSERT INTO django_migrations (app, name, applied) VALUES ('studio', '0002_append_only', '2026-01-01')"
         )
     words = [sys.executable, "-m", "deadpan", "studio", "status"]
     done = subprocess.run(words, env=server.env, capture_output=True, text=True, check=False)

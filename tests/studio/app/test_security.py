@@ -140,16 +140,15 @@ def test_no_part_of_an_item_can_become_markup(site, protocol):
     """Whatever a protocol shows of an item, on its own page and to who decides between answers."""
     n = {"pairwise": 2, "quiz": 6}.get(protocol, 0)
     kind = item_type(protocol)
-    values = dict.fromkeys(
-        ("explanation", "rephrase", "original", "subreddit", "question", "category"), ATTACK
-    ) | {"label": True, "answer": 0, "options": tuple(f"{at}{ATTACK}" for at in range(n))}
+    values = dict.fromkeys(("explanation", "rephrase", "original", "subreddit", "question", "category"), ATTACK) | {
+        "label": True,
+        "answer": 0,
+        "options": tuple(f"{at}{ATTACK}" for at in range(n)),
+    }
     known = {name: value for name, value in values.items() if name in kind.__dataclass_fields__}
     item = kind("a", Turn(ATTACK, ATTACK), (Turn(ATTACK, ATTACK),), **known)
     study = site.make(
-        protocol,
-        [item],
-        raters_per_item=2,
-        settings={"context": "full"} if protocol == "reader-judgment" else {},
+        protocol, [item], raters_per_item=2, settings={"context": "full"} if protocol == "reader-judgment" else {}
     )
     from deadpan.studio.records.studies import protocol_of, settings_of
 
@@ -175,19 +174,7 @@ def test_survey_fields_cannot_become_markup(site):
     study = site.make("author-survey", settings={"minutes": 0.0, "crowd": True})
     client = site.person(study, role="participant")
     form = dict.fromkeys(
-        (
-            "text0",
-            "link0",
-            "explanation",
-            "rephrase",
-            "country",
-            "region",
-            "crowd_id",
-            "age",
-            "gender",
-            "date0",
-        ),
-        ATTACK,
+        ("text0", "link0", "explanation", "rephrase", "country", "region", "crowd_id", "age", "gender", "date0"), ATTACK
     )
     text = client.post("/s/s/survey", form).content.decode()
     assert "<script>alert" not in text and "<img src=x" not in text and "&lt;script&gt;" in text
@@ -206,13 +193,7 @@ def test_a_spreadsheet_runs_no_formula(site, tmp_path):
     item = AnnotateItem("=HYPERLINK(1)", Turn("", "Fine."))
     study = site.make("annotate", [item], raters_per_item=1)
     client = site.person(study)
-    site.save(
-        client,
-        site.open_item(client, study),
-        response="sarcasm",
-        context="normal",
-        comment="=cmd|'/c calc'!A1",
-    )
+    site.save(client, site.open_item(client, study), response="sarcasm", context="normal", comment="=cmd|'/c calc'!A1")
     export_study(study, tmp_path / "out", csv=True)
     cells = (tmp_path / "out" / "judgments.csv").read_text("utf-8-sig").replace("\n", ",").split(",")
     assert not any(cell.lstrip('"').startswith(("=", "+", "@")) for cell in cells)
@@ -289,9 +270,7 @@ def test_files_outside_are_not_served(site, path):
 def test_going_on_after_login_stays_here(site, study):
     site.person(study, name="ann")
     for where in ("https://elsewhere.example/", "//elsewhere.example", "javascript:alert(1)"):
-        done = site.client().post(
-            "/login", {"name": "ann", "password": "correct horse battery", "next": where}
-        )
+        done = site.client().post("/login", {"name": "ann", "password": "correct horse battery", "next": where})
         assert done.url == "/"
 
 
@@ -310,9 +289,9 @@ def test_every_page_has_the_policy(site, study):
 def test_templates_and_scripts_hold_nothing_inline_and_nothing_from_elsewhere():
     for path in (ROOT / "src/deadpan/studio/templates").rglob("*.html"):
         text = path.read_text("utf-8")
-        assert not re.search(
-            r"<script(?![^>]*src=)|\son\w+=|\sstyle=|javascript:|https?://|\|safe|autoescape", text
-        ), path
+        assert not re.search(r"<script(?![^>]*src=)|\son\w+=|\sstyle=|javascript:|https?://|\|safe|autoescape", text), (
+            path
+        )
     for path in (ROOT / "src/deadpan/studio/static").rglob("*.*"):
         if not path.name.startswith("htmx"):
             text = path.read_text("utf-8")
@@ -324,11 +303,7 @@ def test_debug_is_off_and_cookies_are_safe(tmp_path):
 
     settings = settings_for(tmp_path)
     assert settings["DEBUG"] is False
-    assert (
-        settings["SESSION_COOKIE_SECURE"]
-        and settings["CSRF_COOKIE_SECURE"]
-        and settings["SESSION_COOKIE_HTTPONLY"]
-    )
+    assert settings["SESSION_COOKIE_SECURE"] and settings["CSRF_COOKIE_SECURE"] and settings["SESSION_COOKIE_HTTPONLY"]
     assert settings["PASSWORD_HASHERS"] == ["django.contrib.auth.hashers.Argon2PasswordHasher"]
 
 
@@ -336,14 +311,7 @@ def test_passwords_are_hashed_by_argon2_and_weak_ones_refused(site, study):
     from django.contrib.auth.hashers import make_password
 
     assert make_password("correct horse battery", hasher="argon2").startswith("argon2$argon2id$")
-    for weak in (
-        "short",
-        "password123",
-        "1234567890123",
-        "**sunshine2026**",
-        "Deadpan Studio 1",
-        "sarcasm!!!!",
-    ):
+    for weak in ("short", "password123", "1234567890123", "**sunshine2026**", "Deadpan Studio 1", "sarcasm!!!!"):
         page = site.client().post(site.link(study), {"name": "weak", "password": weak})
         assert page.status_code == 200 and "error" in page.content.decode()
 
@@ -373,16 +341,10 @@ def test_no_secret_is_in_the_repository():
         pytest.skip("not a git checkout")
     names = listed.stdout.split()
     assert not [n for n in names if n.endswith(("secret.key", ".sqlite3", ".pem", ".env"))]
-    pattern = re.compile(
-        r"SECRET_KEY\s*=\s*['\"][^'\"]{16,}|BEGIN (RSA|EC|OPENSSH) PRIVATE KEY|AKIA[0-9A-Z]{16}"
-    )
+    pattern = re.compile(r"SECRET_KEY\s*=\s*['\"][^'\"]{16,}|BEGIN (RSA|EC|OPENSSH) PRIVATE KEY|AKIA[0-9A-Z]{16}")
     for name in names:
         path = ROOT / name
-        if (
-            path.suffix in (".py", ".toml", ".cfg", ".yml", ".sh")
-            and path.is_file()
-            and path != Path(__file__)
-        ):
+        if path.suffix in (".py", ".toml", ".cfg", ".yml", ".sh") and path.is_file() and path != Path(__file__):
             assert not pattern.search(path.read_text("utf-8", errors="replace")), name
 
 

@@ -14,29 +14,14 @@ LEVEL_1 = {
     "12.1": (1,), "12.2": (1, 2), "13.4": (1,), "14.2": (1,), "14.3": (1,), "15.1": (1,), "15.2": (1,), "15.3": (1,),
 }  # fmt: skip
 """Requirements of level 1 by section."""
-AUTHENTICATION_2 = (
-    "6.1.2",
-    "6.1.3",
-    "6.2.9",
-    "6.2.10",
-    "6.2.11",
-    "6.2.12",
-    "6.3.3",
-    "6.3.4",
-    "6.4.3",
-    "6.4.4",
-)
+AUTHENTICATION_2 = ("6.1.2", "6.1.3", "6.2.9", "6.2.10", "6.2.11", "6.2.12", "6.3.3", "6.3.4", "6.4.3", "6.4.4")
 PAGE = (ROOT / "docs" / "security.md").read_text("utf-8")
 
 
 def rows() -> list[list[str]]:
     """The cells of every row of the walk."""
     walk = PAGE.split("## The studio, point by point")[1]
-    return [
-        [cell.strip() for cell in line.strip("|").split("|")]
-        for line in walk.splitlines()
-        if line.startswith("|")
-    ]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in walk.splitlines() if line.startswith("|")]
 
 
 def test_every_requirement_of_level_1_is_walked():

@@ -23,15 +23,9 @@ def test_a_name_is_limited_over_all_addresses(site, study):
     ]
     assert [code.status_code for code in codes] == [200] * _NAME_LIMIT + [429]
     # Who comes by a new address is refused too, and others are not.
-    assert (
-        site.client(REMOTE_ADDR="10.1.0.1").post("/login", {"name": "ann", "password": GOOD}).status_code
-        == 429
-    )
+    assert site.client(REMOTE_ADDR="10.1.0.1").post("/login", {"name": "ann", "password": GOOD}).status_code == 429
     site.person(study, name="ben")
-    assert (
-        site.client(REMOTE_ADDR="10.1.0.1").post("/login", {"name": "ben", "password": GOOD}).status_code
-        == 302
-    )
+    assert site.client(REMOTE_ADDR="10.1.0.1").post("/login", {"name": "ben", "password": GOOD}).status_code == 302
 
 
 def test_tries_at_the_same_moment_count(site, rf):

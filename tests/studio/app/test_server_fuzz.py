@@ -71,8 +71,7 @@ class Crowd:
             site.person(self.study, role="participant", consent=False),
         ]
         self.links = [
-            site.link(self.study, role, uses=50).rsplit("/", 1)[1]
-            for role in ("annotator", "participant", "owner")
+            site.link(self.study, role, uses=50).rsplit("/", 1)[1] for role in ("annotator", "participant", "owner")
         ]
         for client in self.clients:
             client.raise_request_exception = False
@@ -88,14 +87,11 @@ class Crowd:
             response = client.get(path, query)
         elif kind == "form":
             form = {
-                rng.choice(fields): rng.choice(ODD).encode("utf-8", "replace").decode()
-                for _ in range(rng.randrange(8))
+                rng.choice(fields): rng.choice(ODD).encode("utf-8", "replace").decode() for _ in range(rng.randrange(8))
             }
             response = client.post(path, form, query_params=query)
         elif kind == "json":
-            body = (
-                rng.choice(BODIES) if rng.random() < 0.8 else json.dumps({rng.choice(ODD): rng.choice(ODD)})
-            )
+            body = rng.choice(BODIES) if rng.random() < 0.8 else json.dumps({rng.choice(ODD): rng.choice(ODD)})
             response = client.post(path, body, content_type="application/json")
         else:
             response = client.generic(rng.choice(["HEAD", "PUT", "DELETE", "OPTIONS", "PATCH"]), path)
@@ -144,9 +140,7 @@ def test_odd_requests_find_no_500(site, items):
     run(site, items, 3, 1, most=250)
 
 
-@pytest.mark.parametrize(
-    "where", ["foo", "https://[x", "//evil.example", "/\\evil", "\n", "x:y", "", "%", "?a=\x00"]
-)
+@pytest.mark.parametrize("where", ["foo", "https://[x", "//evil.example", "/\\evil", "\n", "x:y", "", "%", "?a=\x00"])
 def test_the_language_is_set_whatever_comes_next(site, where):
     done = site.client().post("/language", {"language": "ko", "next": where})
     assert done.status_code in (204, 302) and "evil" not in done.headers.get("Location", "")

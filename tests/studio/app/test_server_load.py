@@ -9,17 +9,7 @@ import time
 
 import pytest
 
-from studio.crowd import (
-    Server,
-    crowd,
-    lost_and_doubled,
-    many,
-    moments,
-    new_database,
-    offered,
-    prepare,
-    together,
-)
+from studio.crowd import Server, crowd, lost_and_doubled, many, moments, new_database, offered, prepare, together
 
 pytestmark = pytest.mark.slow
 FULL_SIZE = "DEADPAN_FULL_SIZE" in os.environ

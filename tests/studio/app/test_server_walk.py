@@ -13,15 +13,7 @@ import zipfile
 import pytest
 
 from deadpan.formats.judgments import read_export
-from studio.app.test_work_browser import (  # noqa: F401 - fixtures
-    LOOKS,
-    PASSWORD,
-    SIZES,
-    beside_playwright,
-    browser,
-    items,
-    page_for,
-)
+from studio.app.test_work_browser import LOOKS, PASSWORD, SIZES, beside_playwright, browser, items, page_for  # noqa: F401 - fixtures
 from studio.browsing import Studio, answer, check
 
 pytestmark = pytest.mark.slow

@@ -8,8 +8,7 @@ from deadpan.studio.app.settings import settings_for
 
 
 @pytest.mark.parametrize(
-    ("hosts", "plain_http", "strict"),
-    [(("study.example",), False, True), (("lab",), True, False), ((), False, False)],
+    ("hosts", "plain_http", "strict"), [(("study.example",), False, True), (("lab",), True, False), ((), False, False)]
 )
 def test_browsers_are_told_to_come_by_tls_only_where_there_is_tls(site, tmp_path, hosts, plain_http, strict):
     from django.test import Client, override_settings
@@ -26,8 +25,7 @@ def test_browsers_are_told_to_come_by_tls_only_where_there_is_tls(site, tmp_path
 
 
 @pytest.mark.parametrize(
-    ("hosts", "plain_http", "prefix"),
-    [(("study.example",), False, "__Host-"), (("lab",), True, ""), ((), False, "")],
+    ("hosts", "plain_http", "prefix"), [(("study.example",), False, "__Host-"), (("lab",), True, ""), ((), False, "")]
 )
 def test_cookies_of_a_named_host_have_its_prefix(site, tmp_path, hosts, plain_http, prefix):
     """A browser takes such a cookie over TLS only, and from no other host of the domain."""

@@ -70,14 +70,10 @@ def test_what_a_browser_keeps_is_kept_under_the_persons_own_name(site, items):
 def test_scripts_keep_everything_under_a_person():
     """Every name in the browser's store has the person in it; log-out removes this person's."""
     found = [
-        name
-        for path in SCRIPTS.glob("*.js")
-        for name in re.findall(r"`(deadpan:[^`]+)`", path.read_text("utf-8"))
+        name for path in SCRIPTS.glob("*.js") for name in re.findall(r"`(deadpan:[^`]+)`", path.read_text("utf-8"))
     ]
     assert len(found) >= 4
-    assert all(re.match(r"deadpan:\w+:\$\{(who|document\.body\.dataset\.who)\}", name) for name in found), (
-        found
-    )
+    assert all(re.match(r"deadpan:\w+:\$\{(who|document\.body\.dataset\.who)\}", name) for name in found), found
     leaving = (SCRIPTS / "leave.js").read_text("utf-8")
     assert 'name.split(":")[2] === who' in leaving and "removeItem" in leaving
 

@@ -209,9 +209,7 @@ def test_offline_answers_are_kept_and_arrive_once(studio, page_for, tmp_path):
 
 
 def pseudonym(studio, study: str, name: str) -> str:
-    return next(
-        w["pseudonym"] for w in studio.run("status", study)["studies"][0]["workers"] if w["name"] == name
-    )
+    return next(w["pseudonym"] for w in studio.run("status", study)["studies"][0]["workers"] if w["name"] == name)
 
 
 def test_keys_undo_and_help(studio, page_for):

@@ -87,9 +87,7 @@ def test_what_can_be_put_right_is_said_and_nothing_is_lost(site, study, change, 
     assert "The library opens" in text and study.submissions.count() == 0
 
 
-@pytest.mark.parametrize(
-    "link", ["https://[x", "https://", "http://:80/x", "nonsense", "https://x.com:port/1"]
-)
+@pytest.mark.parametrize("link", ["https://[x", "https://", "http://:80/x", "nonsense", "https://x.com:port/1"])
 def test_a_bad_address_gets_a_message_at_its_field(site, study, link):
     _, _, page = hand_in(site, study, link2=link)
     assert page.status_code == 200 and faults(page) == ["link2"] and study.submissions.count() == 0
@@ -196,15 +194,9 @@ def test_withdrawal_erases_and_leaves_a_tombstone(site, study, tmp_path):
     hand_in(site, study, "bob")
     anybody = site.client()
     assert b"No such code" in anybody.post("/withdraw", {"code": "AAAA-BBBB"}).content
-    assert (
-        b"You have withdrawn" in anybody.post("/withdraw", {"code": code.lower().replace("-", " ")}).content
-    )
+    assert b"You have withdrawn" in anybody.post("/withdraw", {"code": code.lower().replace("-", " ")}).content
     assert b"No such code" in anybody.post("/withdraw", {"code": code}).content
-    assert (
-        StoredSubmission.objects.count() == 1
-        and Identity.objects.count() == 1
-        and Tombstone.objects.count() == 1
-    )
+    assert StoredSubmission.objects.count() == 1 and Identity.objects.count() == 1 and Tombstone.objects.count() == 1
     assert client.get("/s/s/").url.startswith("/login")
     exported = export_study(study, tmp_path / "out")
     counts, tally = exported.counts, exported.tally

@@ -27,9 +27,7 @@ def test_a_round_from_application_to_admission(site, items):
     rows = [r for r in latest_records(study, ("qualification",)) if r.question == "response"]
     shares = {
         m.annotator: m.share
-        for m in match_majority(
-            ratings_from_judgments(rows, "response", ["sarcasm", "non-sarcasm", "abnormal"])
-        )
+        for m in match_majority(ratings_from_judgments(rows, "response", ["sarcasm", "non-sarcasm", "abnormal"]))
     }
     assert all(shares[a.member.pseudonym] == a.match for a in table)
 
@@ -40,9 +38,7 @@ def test_a_round_from_application_to_admission(site, items):
     owner.post("/s/s/decide", {"member": names[0], "decision": "admit"})
     owner.post("/s/s/decide", {"member": names[3], "decision": "refuse"})
     assert site.open_item(people[0], study).endswith("/21")
-    assert (
-        site.open_item(people[3], study) == "" and b"nothing for you to do" in people[3].get("/s/s/").content
-    )
+    assert site.open_item(people[3], study) == "" and b"nothing for you to do" in people[3].get("/s/s/").content
     assert site.open_item(people[1], study) == ""  # still waits
 
 
@@ -67,10 +63,7 @@ def test_the_owner_decides_on_the_command_line(deadpan, site, items):
     shown = deadpan(*command).out
     assert names[3] in shown and "not yet" in shown
     site.make("reader-judgment", items(2), name="open")
-    assert (
-        "no qualification round"
-        in deadpan("studio", "members", "open", "--applicants", "--home", site.home).err
-    )
+    assert "no qualification round" in deadpan("studio", "members", "open", "--applicants", "--home", site.home).err
 
 
 def test_the_rounds_answers_are_in_the_export(site, items, tmp_path):
@@ -86,9 +79,7 @@ def test_the_rounds_answers_are_in_the_export(site, items, tmp_path):
     export_study(study, tmp_path / "out")
     found = read_export(tmp_path / "out")
     assert found.judgments == () and {one.item_id for one in found.qualification} == asked
-    assert {item: verdict.response for item, verdict in verdicts(found).items()} == dict.fromkeys(
-        asked, "sarcasm"
-    )
+    assert {item: verdict.response for item, verdict in verdicts(found).items()} == dict.fromkeys(asked, "sarcasm")
     export_study(study, tmp_path / "out", qualification=True)
     again = read_export(tmp_path / "out")
     assert again.qualification == () and len(again.judgments) == len(found.qualification)

@@ -73,12 +73,8 @@ def test_what_lies_abandoned_goes_back_and_can_be_taken_up_again(site, items):
 def test_attention_checks_come_in_between_and_are_left_out_of_labels(site, items):
     from django.utils import timezone
 
-    check = ReaderJudgmentItem(
-        "c1", Turn("", "Press not sarcastic, please."), check={"sarcastic": "not sarcastic"}
-    )
-    study = site.make(
-        "reader-judgment", [*items(6), check], raters_per_item=2, settings={"attention_every": 3}
-    )
+    check = ReaderJudgmentItem("c1", Turn("", "Press not sarcastic, please."), check={"sarcastic": "not sarcastic"})
+    study = site.make("reader-judgment", [*items(6), check], raters_per_item=2, settings={"attention_every": 3})
     awake, asleep = site.person(study), site.person(study)
     site.answer_all(awake, study, lambda item: {"sarcastic": "not sarcastic"})
     site.answer_all(asleep, study, lambda item: YES)
@@ -92,9 +88,7 @@ def test_hours_and_pay(site, items):
 
     from deadpan.studio.models import Assignment
 
-    study = site.make(
-        "reader-judgment", items(2), raters_per_item=1, settings={"rate": 12, "currency": "EUR"}
-    )
+    study = site.make("reader-judgment", items(2), raters_per_item=1, settings={"rate": 12, "currency": "EUR"})
     client = site.person(study)
     for _ in range(2):
         address = site.open_item(client, study)

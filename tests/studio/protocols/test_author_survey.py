@@ -140,9 +140,7 @@ def test_ways_to_share_a_link_are_one_post(one, other):
     assert normalize_link(one) == normalize_link(other)
 
 
-@pytest.mark.parametrize(
-    "link", ["https://[x", "https://x.com:port/1", "http://", "nonsense", "https://[::1"]
-)
+@pytest.mark.parametrize("link", ["https://[x", "https://x.com:port/1", "http://", "nonsense", "https://[::1"])
 def test_a_broken_link_breaks_nothing(link):
     assert split_link(link) is not None and account_of_link(link) == ""
     assert "same_post_twice" not in broken_rules(first(link=link), AuthorSurveySettings(), [(link, "")])

@@ -8,14 +8,7 @@ import pytest
 
 from deadpan.errors import DataError
 from deadpan.formats.judgments import read_export
-from deadpan.formats.study import (
-    AnnotateItem,
-    AuditItem,
-    CategoriseItem,
-    PairwiseItem,
-    QuizItem,
-    ReaderJudgmentItem,
-)
+from deadpan.formats.study import AnnotateItem, AuditItem, CategoriseItem, PairwiseItem, QuizItem, ReaderJudgmentItem
 from deadpan.ratings import agreement, ratings_from_judgments
 from deadpan.ratings.coefficients import ALL_SAME
 from deadpan.records import Judgment, Turn
@@ -66,16 +59,12 @@ def test_perceive_from_link_to_export(site, items, tmp_path):
     word = {True: "sarcastic", False: "not sarcastic"}
     for at, client in enumerate(people):
         # Each is wrong on one item of their own, so the majority is right on all.
-        site.answer_all(
-            client, study, lambda item, at=at: {"sarcastic": word[truth[item] != (item == f"i{at}")]}
-        )
+        site.answer_all(client, study, lambda item, at=at: {"sarcastic": word[truth[item] != (item == f"i{at}")]})
     exported = export_study(study, tmp_path / "out")
     counts, tally = exported.counts, exported.tally
     found = read_export(tmp_path / "out")
     assert counts == {"judgments": 24, "labels": 16} and tally.dropped == 0
-    assert {
-        label.item_id: label.value == "sarcastic" for label in found.labels if label.method == "majority"
-    } == truth
+    assert {label.item_id: label.value == "sarcastic" for label in found.labels if label.method == "majority"} == truth
     assert cell(study_report(study), "How well people tell what the author meant", "F").value == 1.0
     refresh_cases(study)
     assert study.cases.count() == 3
@@ -119,9 +108,7 @@ def test_choose_keeps_the_options_place_whatever_the_order(site):
     people = [site.person(study) for _ in range(5)]
     for at, client in enumerate(people):
         miss = 1 if at < 2 else 0  # two of five always choose the other one
-        site.answer_all(
-            client, study, lambda item, miss=miss: {"choice": str((int(item[1:]) + miss) % 2 + 1)}
-        )
+        site.answer_all(client, study, lambda item, miss=miss: {"choice": str((int(item[1:]) + miss) % 2 + 1)})
     sections = study_report(study)
     assert cell(sections, "How well people tell", "average of people").value == pytest.approx(0.6)
     assert cell(sections, "How well people tell", "majority").value == 1.0
@@ -135,10 +122,7 @@ def test_options_stand_in_each_persons_own_lasting_order(site):
         client = site.person(study, role="participant")
         address = site.open_item(client, study)
         pages = [client.get(address).content.decode() for _ in range(2)]
-        places = [
-            sorted("abcdef", key=lambda letter, page=page: page.index(f"meaning {letter} of"))
-            for page in pages
-        ]
+        places = [sorted("abcdef", key=lambda letter, page=page: page.index(f"meaning {letter} of")) for page in pages]
         assert places[0] == places[1]
         orders.add("".join(places[0]))
     assert len(orders) > 1
@@ -149,16 +133,10 @@ def test_quiz_scores_and_flags(site, tmp_path):
     for at in range(3):
         client = site.person(study, role="participant")
         site.answer_all(
-            client,
-            study,
-            lambda item, at=at: {"answer": "ABCDEF"[(int(item[1:]) + (at > 0 and item == "q0")) % 6]},
+            client, study, lambda item, at=at: {"answer": "ABCDEF"[(int(item[1:]) + (at > 0 and item == "q0")) % 6]}
         )
     sections = study_report(study)
-    assert sorted(row[1].value for row in sections[0].table.rows) == [
-        pytest.approx(5 / 6),
-        pytest.approx(5 / 6),
-        1.0,
-    ]
+    assert sorted(row[1].value for row in sections[0].table.rows) == [pytest.approx(5 / 6), pytest.approx(5 / 6), 1.0]
     assert cell(sections, "Score by category", "intended_meaning").n == 18
     assert [row[0] for row in sections[2].table.rows] == ["q0"]
     export_study(study, tmp_path / "out")
@@ -168,9 +146,7 @@ def test_quiz_scores_and_flags(site, tmp_path):
 
 def test_categorise_leaves_out_what_is_invalid(site, items, tmp_path):
     study = site.make(
-        "categorise",
-        items(4, kind=CategoriseItem, explanation="Because.", rephrase="I am annoyed."),
-        raters_per_item=1,
+        "categorise", items(4, kind=CategoriseItem, explanation="Because.", rephrase="I am annoyed."), raters_per_item=1
     )
     client = site.person(study)
     page = client.get(site.open_item(client, study)).content.decode()
@@ -208,9 +184,7 @@ def test_adjudication_decides_and_names_nobody(site, items, tmp_path):
     assert judge.get("/s/s/adjudicate").content.decode().count("/adjudicate/") == 2
     export_study(study, tmp_path / "out")
     final = {
-        label.item_id: (label.value, label.method)
-        for label in read_export(tmp_path / "out").labels
-        if label.value
+        label.item_id: (label.value, label.method) for label in read_export(tmp_path / "out").labels if label.value
     }
     assert final["i1"] == ("sarcastic", "adjudicated")
 
@@ -275,11 +249,7 @@ def test_an_imported_judgment_is_the_record_it_was(site, items):
     }
     assert import_judgments(study, given, "test").added == 0
     (record,) = journal_records(study)
-    assert (record.item_id, record.answer, record.created_at) == (
-        "i0",
-        "sarcastic",
-        "2024-05-01T10:00:00+00:00",
-    )
+    assert (record.item_id, record.answer, record.created_at) == ("i0", "sarcastic", "2024-05-01T10:00:00+00:00")
     client = site.person(study)
     site.answer_all(client, study, lambda item: {"sarcastic": "sarcastic"})
     assert len(journal_records(study)) == 2  # i0 had its one rater already
@@ -289,11 +259,7 @@ def test_a_tie_is_not_invalid_and_goes_to_adjudication(site, items, tmp_path):
     study = site.make("categorise", items(2, kind=CategoriseItem), raters_per_item=2)
     for at in range(2):
         client = site.person(study)
-        site.answer_all(
-            client,
-            study,
-            lambda item, at=at: {"category": "invalid" if at or item == "i1" else "satire"},
-        )
+        site.answer_all(client, study, lambda item, at=at: {"category": "invalid" if at or item == "i1" else "satire"})
     exported = export_study(study, tmp_path / "out")
     assert exported.tally.drops == {"invalid": 1}  # both called i1 invalid; on i0 they differ
     judge = site.person(study, role="adjudicator", name="judge")
@@ -320,15 +286,11 @@ def test_a_release_keeps_what_kocosas_table_3_keeps(site, tmp_path):
         "d3": {"response": "abnormal", "context": "normal", "kind": "contextual awkwardness"},
     }
     site.answer_all(site.person(study), study, lambda item: answers[item])
-    facts = release_facts(
-        study, "gated", version="1.0.0", licence="x", citation="y", published=date(2026, 1, 1)
-    )
+    facts = release_facts(study, "gated", version="1.0.0", licence="x", citation="y", published=date(2026, 1, 1))
     released = release_study(study, tmp_path / "out", facts, "gated")
     found = {e.id: e for e in read_records(tmp_path / "out" / "data" / "train.parquet", Example)}
     assert found.keys() == {"d0", "d1"}
-    assert (
-        found["d1"].label is False and found["d1"].response == turns[1] and found["d1"].context == turns[:1]
-    )
+    assert found["d1"].label is False and found["d1"].response == turns[1] and found["d1"].context == turns[:1]
     assert released.tally.drops == {"context_abnormal": 1, "too_short_without_response": 1}
 
 

@@ -45,9 +45,7 @@ def test_people_take_the_benchmark_and_become_a_row(deadpan, site, tmp_path):
     assert site.save(client, last, answer=LETTERS[0]).json()["complete"]
 
     assert deadpan("studio", "export", "q", "--out", tmp_path / "out", *home).status == 0
-    row = deadpan(
-        "bench", "people", "score", tmp_path / "out", "--set", some, "--out", tmp_path / "row", "--json"
-    )
+    row = deadpan("bench", "people", "score", tmp_path / "out", "--set", some, "--out", tmp_path / "row", "--json")
     assert row.status == 0, row.err
     assert (row.json["model"], row.json["n"], row.json["runs"]) == ("human", ITEMS, 3)
     report = deadpan("studio", "status", "q", "--agreement", *home, "--json").json["report"]
@@ -72,9 +70,7 @@ def test_an_answer_withdrawn_is_no_answer(deadpan, site, tmp_path):
     site.answer_all(client, study, lambda item: {"answer": "A"})
     client.post("/s/q/undo")
     deadpan("studio", "export", "q", "--out", tmp_path / "out", *home)
-    row = deadpan(
-        "bench", "people", "score", tmp_path / "out", "--set", some, "--out", tmp_path / "row", "--json"
-    )
+    row = deadpan("bench", "people", "score", tmp_path / "out", "--set", some, "--out", tmp_path / "row", "--json")
     assert row.json["n"] == 1 and row.status == 1  # pending: one item has no answer
 
 
@@ -167,13 +163,7 @@ def test_turns_after_the_remark_stand_after_it(site):
     study = site.make("quiz", [scene(0, after=turns)], raters_per_item=1)
     client = site.person(study, role="participant")
     page = client.get(site.open_item(client, study)).content.decode()
-    parts = (
-        "The bus pulls away",
-        "Perfect timing 0",
-        "So you liked it?",
-        "Ask me &lt;later&gt;.",
-        "meaning a of 0",
-    )
+    parts = ("The bus pulls away", "Perfect timing 0", "So you liked it?", "Ask me &lt;later&gt;.", "meaning a of 0")
     places = [page.index(part) for part in parts]
     assert places == sorted(places)
     sides = re.findall(r'<div class="turn (\w+)( response)?">', page)
@@ -210,8 +200,6 @@ def test_twins_take_twice_the_people_and_the_row_is_complete(deadpan, site, tmp_
         client = site.person(study, role="participant")
         assert site.answer_all(client, study, lambda item: {"answer": key[item]}) == 1
     deadpan("studio", "export", "q", "--out", tmp_path / "out", *home)
-    row = deadpan(
-        "bench", "people", "score", tmp_path / "out", "--set", some, "--out", tmp_path / "row", "--json"
-    )
+    row = deadpan("bench", "people", "score", tmp_path / "out", "--set", some, "--out", tmp_path / "row", "--json")
     assert row.status == 0, row.err + row.out
     assert (row.json["n"], row.json["avg"]["value"]) == (2, 1.0)

@@ -7,12 +7,7 @@ import json
 import pytest
 
 from deadpan.errors import ConfigError, DataError
-from deadpan.studio.records.imports import (
-    import_file,
-    import_judgments,
-    remove_import,
-    study_imports,
-)
+from deadpan.studio.records.imports import import_file, import_judgments, remove_import, study_imports
 from deadpan.studio.records.journal import journal_records, latest_records
 from deadpan.studio.records.labelstudio import tasks_to_judgments, write_tasks
 
@@ -83,8 +78,7 @@ def test_an_old_export_brings_nobody_back_who_withdrew(site, judged, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "annotation",
-    [1, {"result": 5}, {"result": [3]}, {"result": [{"value": 7}]}, {"lead_time": "long", "result": []}],
+    "annotation", [1, {"result": 5}, {"result": [3]}, {"result": [{"value": 7}]}, {"lead_time": "long", "result": []}]
 )
 def test_a_malformed_export_is_one_line(tmp_path, annotation):
     path = tmp_path / "t.json"

@@ -31,9 +31,7 @@ def test_the_same_key_again_changes_nothing(site, study):
     address = site.open_item(client, study)
     for _ in range(3):
         assert site.save(client, address, key="k1", response="sarcasm").json()["saved"]
-    assert site.save(client, address, key="k1", response="abnormal").json()["answers"] == {
-        "response": "sarcasm"
-    }
+    assert site.save(client, address, key="k1", response="abnormal").json()["answers"] == {"response": "sarcasm"}
     assert len(journal_records(study)) == 1
 
 

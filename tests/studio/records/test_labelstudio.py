@@ -31,9 +31,7 @@ def test_label_studio_out_and_in_again(site, judged, items, tmp_path):
     assert said(again) == said(judged)
 
 
-@pytest.mark.parametrize(
-    "text", ["{}", "[1]", '[{"id": 1}]', '[{"id": 1, "data": {"image": "x"}}]', "not json"]
-)
+@pytest.mark.parametrize("text", ["{}", "[1]", '[{"id": 1}]', '[{"id": 1, "data": {"image": "x"}}]', "not json"])
 def test_what_is_no_label_studio_export_is_said(tmp_path, text):
     from deadpan.studio.records.labelstudio import tasks_to_examples
 

@@ -30,11 +30,7 @@ def test_time_on_pages_without_answers_counts_but_no_more_than_has_passed(site, 
 
 def test_the_rule_is_shown_to_the_participant_and_to_the_leader(site, study):
     client = site.person(study)
-    for page in (
-        client.get("/s/s/consent"),
-        client.get("/s/s/guideline"),
-        site.owner().get("/s/s/dashboard"),
-    ):
+    for page in (client.get("/s/s/consent"), client.get("/s/s/guideline"), site.owner().get("/s/s/dashboard")):
         text = page.content.decode()
         assert "Time counts while" in text and "12 EUR" in text
 

@@ -43,9 +43,7 @@ def test_the_card_says_how_many_people_really_answered(judged, tmp_path):
 
     from deadpan.studio.records.release import release_facts, release_study
 
-    facts = release_facts(
-        judged, "ids", version="1.0.0", licence="x", citation="x", published=date(2026, 1, 1)
-    )
+    facts = release_facts(judged, "ids", version="1.0.0", licence="x", citation="x", published=date(2026, 1, 1))
     released = release_study(judged, tmp_path / "one", facts, "ids")
     card = (tmp_path / "one" / "README.md").read_text("utf-8")
     assert f"planned for {judged.raters_per_item} people per item" in card
@@ -63,13 +61,9 @@ def test_mlcroissant_validates_and_loads_the_release(deadpan, site, judged, tmp_
     dataset = mlcroissant.Dataset(jsonld=str(tmp_path / "out" / "croissant.json"))
     assert not dataset.metadata.issues.errors and not dataset.metadata.issues.warnings
     loaded = list(dataset.records("train"))
-    assert {row["train/id"].decode(): row["train/label"] for row in loaded} == dict.fromkeys(
-        ["i0", "i1", "i2"], True
-    )
+    assert {row["train/id"].decode(): row["train/label"] for row in loaded} == dict.fromkeys(["i0", "i1", "i2"], True)
     texts = {row["train/response"]["train/response/text"].decode() for row in loaded}
-    assert texts == (
-        {""} if mode == "ids" else {f"Oh sure, reply number {at} is a delight." for at in range(3)}
-    )
+    assert texts == ({""} if mode == "ids" else {f"Oh sure, reply number {at} is a delight." for at in range(3)})
 
 
 def test_a_survey_is_released_in_broad_groups_without_who_withdrew(site, tmp_path):
@@ -149,8 +143,7 @@ def test_two_releases_cannot_be_joined(site, items, tmp_path):
         columns = pq.read_schema(tmp_path / folder / "judgments.parquet").names
         assert columns == ["item_id", "annotator", "question", "answer"]
     one, two = (
-        people_of(read_records(tmp_path / folder / "judgments.parquet", ReleasedJudgment))
-        for folder in ("one", "two")
+        people_of(read_records(tmp_path / folder / "judgments.parquet", ReleasedJudgment)) for folder in ("one", "two")
     )
     assert len(one) == 3 and all(len(answers) == 6 for answers in one.values())
     assert all(len({item for item, _, _ in answers}) == 1 for answers in two.values())

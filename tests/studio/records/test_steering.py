@@ -99,9 +99,7 @@ def test_items_of_our_own_folder_are_taken_from_a_zip(site, tmp_path):
 
 def test_only_an_owner_makes_a_study(site, judged):
     client = site.person(judged)
-    assert [client.get(a).status_code for a in ("/new", "/new/columns", "/s/s/settings", "/s/s/people")] == [
-        404
-    ] * 4
+    assert [client.get(a).status_code for a in ("/new", "/new/columns", "/s/s/settings", "/s/s/people")] == [404] * 4
 
 
 @pytest.fixture
@@ -123,11 +121,7 @@ def test_settings_are_typed_and_an_error_stands_at_its_field(site, study):
     owner = site.owner()
     bad = owner.post("/s/s/settings", settings_form(owner, attention_every="x", threshold="7"))
     text = bad.content.decode()
-    assert (
-        bad.status_code == 200
-        and 'id="id_attention_every_error"' in text
-        and 'id="id_threshold_error"' in text
-    )
+    assert bad.status_code == 200 and 'id="id_attention_every_error"' in text and 'id="id_threshold_error"' in text
     study.refresh_from_db()
     assert "attention_every" not in study.settings
     good = owner.post(

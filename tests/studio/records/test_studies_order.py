@@ -53,9 +53,7 @@ def stored(count: int = 20):
     """A stored study in informative order, and that order."""
     plan = [ReaderJudgmentItem(item.id, item.response, item.context) for item in items(count)]
     order = order_items(plan, Scripted(), "informative")
-    return create_study(
-        "teach", Study("reader-judgment", "Replies", raters_per_item=2), plan, "test", order
-    ), order
+    return create_study("teach", Study("reader-judgment", "Replies", raters_per_item=2), plan, "test", order), order
 
 
 def test_a_stored_study_asks_in_that_order_and_raters_see_no_difference(site):

@@ -159,9 +159,7 @@ def _of_pairs(items: Sequence[Item]) -> Iterator[SetProblem]:
 
 
 def _words(item: Item) -> list[str]:
-    return [
-        word for turn in (*item.context, *item.after) for word in sarc_tokens(f"{turn.speaker} {turn.text}")
-    ]
+    return [word for turn in (*item.context, *item.after) for word in sarc_tokens(f"{turn.speaker} {turn.text}")]
 
 
 def _of_copies(items: Sequence[Item]) -> Iterator[SetProblem]:
@@ -249,16 +247,13 @@ class SetAudit(Result):
     def summary(self) -> Summary:
         """Return one row per probe, the items that fail, and the verdict."""
         rows: list[tuple[Cell, ...]] = [
-            (probe.name, probe.accuracy, "ok" if probe.passed else f"FAILS: {probe.verdict}")
-            for probe in self.probes
+            (probe.name, probe.accuracy, "ok" if probe.passed else f"FAILS: {probe.verdict}") for probe in self.probes
         ]
         table = Table(("guess by", "accuracy", "verdict"), tuple(rows))
         notes = [f"{each.item}: {each.what}" for each in self.failed_items[:_SHOWN_ITEMS]]
         if len(self.failed_items) > _SHOWN_ITEMS:
             notes.append(f"... and {len(self.failed_items) - _SHOWN_ITEMS} more (--json lists all)")
-        notes.append(
-            f"{self.set} {'passes' if self.passed else 'FAILS'}: {self.n} items in {self.families} families."
-        )
+        notes.append(f"{self.set} {'passes' if self.passed else 'FAILS'}: {self.n} items in {self.families} families.")
         notes.append(
             f"Chance is {CHANCE:.3f}. The smallest effect this size would show (80 % power): "
             f"{100 * self.smallest_effect:.1f} points."
@@ -306,9 +301,7 @@ def _classifier(name: str, accuracy: Interval) -> Probe:
         side = "above" if off > 0 else "below"
         return Probe(name, accuracy, False, f"significantly {side} chance")
     if abs(off) > MARGIN:
-        return Probe(
-            name, accuracy, False, f"{100 * off:+.1f} points from chance, {100 * MARGIN:.0f} allowed"
-        )
+        return Probe(name, accuracy, False, f"{100 * off:+.1f} points from chance, {100 * MARGIN:.0f} allowed")
     return Probe(name, accuracy, True, "at chance")
 
 

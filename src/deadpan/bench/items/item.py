@@ -108,9 +108,7 @@ def _json_values(text: str, path: Path) -> Iterable[tuple[str, Any]]:
             try:
                 yield f"{path}:{number}", json.loads(line)
             except (ValueError, RecursionError) as bad:
-                raise DataError(
-                    f"{path}:{number}: not a JSON line ({bad}): check that the file is complete"
-                ) from None
+                raise DataError(f"{path}:{number}: not a JSON line ({bad}): check that the file is complete") from None
 
 
 def _toml_values(text: str, path: Path) -> Iterable[tuple[str, Any]]:

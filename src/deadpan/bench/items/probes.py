@@ -96,9 +96,7 @@ def _option_features(train: Sequence[Item], test: Sequence[Item]) -> tuple[Any, 
     sides = []
     for which, items in enumerate((train, test)):
         texts = [option for item in items for option in item.options]
-        parts = [
-            each.fit_transform(texts) if which == 0 else each.transform(texts) for each in (words, pieces)
-        ]
+        parts = [each.fit_transform(texts) if which == 0 else each.transform(texts) for each in (words, pieces)]
         sides.append(hstack([*parts, csr_matrix(_shapes(items))]).tocsr())
     return sides[0], sides[1]
 
@@ -142,9 +140,7 @@ def _remark_features(train: Sequence[Item], test: Sequence[Item]) -> tuple[Any, 
             for option in item.options:
                 words = set(sarc_tokens(option))
                 shared.append([len(words & remark) / max(1, len(words))])
-                crosses.append(
-                    [f"{one}~{other}" for one in long_words(remark) for other in long_words(words)]
-                )
+                crosses.append([f"{one}~{other}" for one in long_words(remark) for other in long_words(words)])
         pairs = hasher.transform(crosses)
         sides.append(hstack([options, csr_matrix(np.array(shared)), pairs * CROSS_WEIGHT]).tocsr())
     return sides[0], sides[1]

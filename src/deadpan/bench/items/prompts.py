@@ -14,10 +14,7 @@ EXPLAIN = "explain/1"
 RUBRIC = "rubric/1"
 
 TEMPLATES = {
-    (
-        ZERO_SHOT,
-        "en",
-    ): """Read what happened and what was said, then answer the question. Exactly one option is best.
+    (ZERO_SHOT, "en"): """Read what happened and what was said, then answer the question. Exactly one option is best.
 
 {context}
 
@@ -41,10 +38,7 @@ Final Answer: X""",
 
 다른 말 없이 아래 형식의 한 줄로만 답하십시오. X는 가장 알맞은 보기의 글자입니다.
 Final Answer: X""",
-    (
-        REASONED,
-        "en",
-    ): """Read what happened and what was said, then answer the question. Exactly one option is best.
+    (REASONED, "en"): """Read what happened and what was said, then answer the question. Exactly one option is best.
 
 {context}
 
@@ -123,9 +117,7 @@ def options_order(item: Item, run: int, seed: int, shuffle: bool) -> tuple[int, 
 
 def spoken_lines(turns: Sequence[Turn]) -> str:
     """Return turns as lines of a script; narration has no speaker."""
-    return "\n".join(
-        turn.text if turn.speaker in NARRATORS else f'{turn.speaker}: "{turn.text}"' for turn in turns
-    )
+    return "\n".join(turn.text if turn.speaker in NARRATORS else f'{turn.speaker}: "{turn.text}"' for turn in turns)
 
 
 END = "\0"

@@ -66,9 +66,7 @@ def make_set(name: str, visibility: Visibility, items: Sequence[Item]) -> ItemSe
     """Return a set, after checking that versions agree and ids differ."""
     versions = sorted({item.version for item in items})
     if len(versions) > 1:
-        raise DataError(
-            f"set {name}: items of versions {', '.join(versions)} in one set; give them one version"
-        )
+        raise DataError(f"set {name}: items of versions {', '.join(versions)} in one set; give them one version")
     ids = [item.id for item in items]
     if len(set(ids)) < len(ids):
         twice = next(each for each in ids if ids.count(each) > 1)
@@ -138,9 +136,7 @@ def _named(path: Path) -> tuple[str, Visibility]:
     return stem, cast(Visibility, word[0]) if word else "private"
 
 
-def limited(
-    items: Sequence[Item], limit: int | None = None, sample: int | None = None, seed: int = 0
-) -> list[Item]:
+def limited(items: Sequence[Item], limit: int | None = None, sample: int | None = None, seed: int = 0) -> list[Item]:
     """Return about the first `limit` items, or `sample` at random, in whole families: pairs stay pairs."""
     for name, wanted in (("limit", limit), ("sample", sample)):
         if wanted is not None and (not isinstance(wanted, int) or wanted < 1):
@@ -218,10 +214,7 @@ class SealedSet(Result):
     def summary(self) -> Summary:
         """Return where the file is."""
         return Summary(
-            notes=(
-                f"Sealed {self.items} items in {self.path}.",
-                "Keep the passphrase: without it the items are lost.",
-            )
+            notes=(f"Sealed {self.items} items in {self.path}.", "Keep the passphrase: without it the items are lost.")
         )
 
 
@@ -326,9 +319,7 @@ def retire_set(
             raise DataError(f"{reserve}: item {min(both)} is in both sets: it would be public and private")
         seal_set(reserve, private, visibility="private", ask=ask, ask_new=ask)
     write_items(out, items)
-    return RetiredSet(
-        out, make_set("public", "public", items), hidden.hash, following[1] if following else None
-    )
+    return RetiredSet(out, make_set("public", "public", items), hidden.hash, following[1] if following else None)
 
 
 _MAGIC = b"deadpan sealed set 1\n"

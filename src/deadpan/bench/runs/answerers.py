@@ -112,9 +112,7 @@ def _similar(posed: PosedItem, seed: int) -> int:
     from deadpan.bench.items.probes import option_similarity
 
     item = posed.item
-    before = " ".join(
-        [*(turn.text for turn in item.context), item.utterance, *(turn.text for turn in item.after)]
-    )
+    before = " ".join([*(turn.text for turn in item.context), item.utterance, *(turn.text for turn in item.after)])
     return int(option_similarity(item, before)[list(posed.order)].argmax())
 
 

@@ -169,9 +169,7 @@ def finish(path: Path, plan: RunPlan, rows: Sequence[AnswerRow]) -> bool:
             "unread": sum(row.unread for row in rows),
         }
         about = _about(BenchRun(path, plan, tuple(rows), complete))
-        write_manifest(
-            path, command="bench run", config=encode(plan), seed=plan.seed, counts=counts, about=about
-        )
+        write_manifest(path, command="bench run", config=encode(plan), seed=plan.seed, counts=counts, about=about)
     return complete
 
 
@@ -226,9 +224,7 @@ def find_runs(paths: Sequence[Path]) -> list[BenchRun]:
             raise DataError(f"{path}: no such folder: give a folder that `deadpan bench run --out` wrote")
         plans = sorted(path.rglob(PLAN))
         if not plans:
-            raise DataError(
-                f"{path}: no run in it (no {PLAN}): give a folder that `deadpan bench run --out` wrote"
-            )
+            raise DataError(f"{path}: no run in it (no {PLAN}): give a folder that `deadpan bench run --out` wrote")
         for plan in plans:
             folders.setdefault(plan.parent.resolve(), plan.parent)
     runs = [read_run(folder) for folder in folders.values()]

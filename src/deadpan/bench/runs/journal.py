@@ -121,9 +121,7 @@ class RowFacts:
     reasoned: bool = False
 
 
-def make_row(
-    item: Item, run: int, calls: Sequence[BenchCall], facts: RowFacts, limits: Sequence[int]
-) -> AnswerRow:
+def make_row(item: Item, run: int, calls: Sequence[BenchCall], facts: RowFacts, limits: Sequence[int]) -> AnswerRow:
     """Return the row that follows from its requests. A row without a final answer has an error."""
     answered = [call for call in calls if not call.error]
     done = next_limit(calls, limits) is None

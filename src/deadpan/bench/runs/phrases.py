@@ -15,8 +15,7 @@ _END = rf"(?:(?=[)\]*\"'”’_`.]*\s?{_ENDING})|(?![^\W_]|['’-]\w))"
 _COPULA = r"(?:번\s*)?(?:입니다|이다|임|이에요|예요|요)?"
 
 FINAL = re.compile(
-    r"(?:final\s+answer|최종\s*(?:정답|답변|답))(?:[\s*_`]*[:：=]|[\s*_`]+is\b:?|은|는)[\s*_`]*",
-    re.IGNORECASE,
+    r"(?:final\s+answer|최종\s*(?:정답|답변|답))(?:[\s*_`]*[:：=]|[\s*_`]+is\b:?|은|는)[\s*_`]*", re.IGNORECASE
 )
 """The words that announce the final answer; the last of them decides."""
 TAG = re.compile(r"</?(?:final[ _-]?)?(?:answer|choice|정답|답)>", re.IGNORECASE)

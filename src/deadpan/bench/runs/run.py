@@ -98,9 +98,7 @@ def _check_folders(plans: Sequence[tuple[Path, RunPlan]]) -> None:
     taken: dict[Path, str] = {}
     for folder, plan in plans:
         if (other := taken.setdefault(folder, plan.model)) != plan.model:
-            raise ConfigError(
-                f"{other} and {plan.model} would both be stored in {folder}: run one with another --out"
-            )
+            raise ConfigError(f"{other} and {plan.model} would both be stored in {folder}: run one with another --out")
 
 
 def check_price(model: str, settings: RunSettings) -> None:
@@ -138,9 +136,7 @@ class _Runner:
     """The last call that found no server, was denied, or got nothing."""
 
     @classmethod
-    def resume(
-        cls, settings: RunSettings, plan: RunPlan, folder: Path, budget: Budget, clock: RunClock
-    ) -> Self:
+    def resume(cls, settings: RunSettings, plan: RunPlan, folder: Path, budget: Budget, clock: RunClock) -> Self:
         """Read the journal: what is still to ask, and what earlier sessions spent."""
         calls = read_bench_calls(folder / JOURNAL)
         earlier = by_key(calls)
@@ -221,9 +217,7 @@ class _Runner:
                 self.state.errors += 1
                 self.hopeless = error if isinstance(error, HOPELESS) else self.hopeless
                 break
-            calls.append(
-                BenchCall(item, run, limit, stop_reason=reply.stop_reason, unsupported=reply.unsupported)
-            )
+            calls.append(BenchCall(item, run, limit, stop_reason=reply.stop_reason, unsupported=reply.unsupported))
             self._count(reply)
             if next_limit(calls, self.plan.limits) is not None:
                 self.state.escalated += 1
@@ -281,9 +275,7 @@ def state_table(states: Sequence[RunState], seconds: float) -> Table:
         left = (state.total - state.done) / rate if rate and state.done < state.total else None
         progress = f"{state.state} {state.done:,}/{state.total:,}"
         time_left = None if left is None else "{}:{:02d}".format(*divmod(round(left), 60))
-        rows.append(
-            (state.model, progress, f"{rate:.1f}/s", time_left, state.retries, state.errors, _money(state))
-        )
+        rows.append((state.model, progress, f"{rate:.1f}/s", time_left, state.retries, state.errors, _money(state)))
     return Table(("model", "rows", "rate", "left", "retries", "errors", "spent"), tuple(rows))
 
 

@@ -188,6 +188,5 @@ def _check_same_questions(runs: Sequence[BenchRun]) -> None:
         for name in _SAME:
             if first[name] != other[name]:
                 raise DataError(
-                    f"{run.path} differs from {runs[0].path} in {name}: only reruns of the same questions "
-                    "can be merged"
+                    f"{run.path} differs from {runs[0].path} in {name}: only reruns of the same questions can be merged"
                 )

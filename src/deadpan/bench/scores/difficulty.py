@@ -104,16 +104,11 @@ def item_facts(runs: Sequence[BenchRun]) -> list[ItemFacts]:
     totals = right.sum(axis=1)
     p_values = [_exact_p([each[item] for each in asked]) for item in shared]
     facts = []
-    for at, (item, p, adjusted) in enumerate(
-        zip(shared, p_values, benjamini_hochberg(p_values), strict=True)
-    ):
+    for at, (item, p, adjusted) in enumerate(zip(shared, p_values, benjamini_hochberg(p_values), strict=True)):
         column, first = right[:, at], asked[0][item]
         apart = _correlation(column, totals - column)
         wrong = [
-            letter
-            for each in asked
-            for letter in each[item].predictions
-            if letter and letter != each[item].answer
+            letter for each in asked for letter in each[item].predictions if letter and letter != each[item].answer
         ]
         tempting = max(sorted(set(wrong)), key=wrong.count) if wrong else ""
         facts.append(

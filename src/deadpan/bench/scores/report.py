@@ -61,11 +61,7 @@ class BenchScores(Result):
 
 
 def score_bench(
-    folders: str | Path | Sequence[str | Path] = (),
-    *,
-    language: str | None = None,
-    items: bool = False,
-    seed: int = 0,
+    folders: str | Path | Sequence[str | Path] = (), *, language: str | None = None, items: bool = False, seed: int = 0
 ) -> BenchScores:
     """Score runs of one set and compare them in pairs, with 95 % confidence intervals.
 
@@ -110,9 +106,7 @@ def score_tables(names: Sequence[str], scores: Sequence[RunScores]) -> tuple[Tab
     return (
         Table(("model", f"Avg@{k}", f"Maj@{k}", "ties", "n"), tuple(accuracy), "Accuracy"),
         Table(("model", "both of a pair", "same letter"), tuple(pairs), "Pairs and consistency"),
-        Table(
-            ("model", "run", "cost", "in form", "unread", "cut off", "refused"), tuple(outcomes), "Answers"
-        ),
+        Table(("model", "run", "cost", "in form", "unread", "cut off", "refused"), tuple(outcomes), "Answers"),
     )
 
 
@@ -147,14 +141,10 @@ def set_note(scores: RunScores) -> str:
 def reading_notes(names: Sequence[str], scores: Sequence[RunScores]) -> list[str]:
     """Return why runs are not ranked, what a tie is, and what reasoning took."""
     notes = [
-        f"{name} is not ranked: {each.not_ranked}."
-        for name, each in zip(names, scores, strict=True)
-        if each.not_ranked
+        f"{name} is not ranked: {each.not_ranked}." for name, each in zip(names, scores, strict=True) if each.not_ranked
     ]
     if any(each.ties for each in scores):
-        notes.append(
-            "ties: items without a majority, since several letters are most frequent; they count as wrong."
-        )
+        notes.append("ties: items without a majority, since several letters are most frequent; they count as wrong.")
     if any(each.in_form is not None and each.in_form < 1 for each in scores):
         notes.append("in form: answers in exactly the form asked for; others count if they can be read.")
     notes += [

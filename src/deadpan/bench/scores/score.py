@@ -126,9 +126,7 @@ def item_answers(rows: Sequence[AnswerRow]) -> list[ItemAnswers]:
         first = of_item[0]
         right = sum(row.correct for row in of_item) / len(of_item)
         letters = tuple(row.prediction for row in of_item)
-        answers.append(
-            ItemAnswers(item, first.family, first.category, first.language, first.answer, letters, right)
-        )
+        answers.append(ItemAnswers(item, first.family, first.category, first.language, first.answer, letters, right))
     return answers
 
 
@@ -136,9 +134,7 @@ def score_run(run: BenchRun, seed: int = 0) -> RunScores:
     """Score a run, with intervals. An incomplete run is scored on the rows it has and marked as such."""
     rows = [row for row in run.rows if not row.error]
     if not rows:
-        raise DataError(
-            f"{run.path}: no answered row to score: repeat the `deadpan bench run` command to resume it"
-        )
+        raise DataError(f"{run.path}: no answered row to score: repeat the `deadpan bench run` command to resume it")
     asked = item_answers(rows)
     count = len(run.rows)
     dates = sorted(row.at[:10] for row in rows if row.at) or [""]
@@ -161,9 +157,7 @@ def score_run(run: BenchRun, seed: int = 0) -> RunScores:
         ties=sum(each.tied for each in asked),
         pairs=minimal_pair_accuracy(rows, seed),
         consistency=mean(lambda each: float(each.right in (0.0, 1.0))),
-        letter_consistency=mean(
-            lambda each: float(len(set(each.predictions)) == 1 and all(each.predictions))
-        ),
+        letter_consistency=mean(lambda each: float(len(set(each.predictions)) == 1 and all(each.predictions))),
         categories={
             name: _over([each for each in asked if each.category == name], seed)(lambda each: each.right)
             for name in CATEGORIES

@@ -19,9 +19,7 @@ def small(text: str) -> str:
     return f"<small>{escape(text)}</small>" if text else ""
 
 
-def score_cell(
-    interval: Interval, note: str = "", chance: float | None = None, decimals: int | None = None
-) -> str:
+def score_cell(interval: Interval, note: str = "", chance: float | None = None, decimals: int | None = None) -> str:
     """Return a score with its interval; with `chance`, also as a drawing; `decimals` are its column's."""
     if interval.value is None:
         return '<td class="n">–</td>'

@@ -24,9 +24,7 @@ def bar(interval: Interval, chance: float) -> str:
         f'<line class="chance" x1="{_at(chance)}" x2="{_at(chance)}" y1="1" y2="{_HEIGHT - 1}"/>',
     ]
     if interval.low is not None and interval.high is not None:
-        parts.append(
-            f'<line x1="{_at(interval.low)}" x2="{_at(interval.high)}" y1="{middle}" y2="{middle}"/>'
-        )
+        parts.append(f'<line x1="{_at(interval.low)}" x2="{_at(interval.high)}" y1="{middle}" y2="{middle}"/>')
     parts.append(f'<circle cx="{_at(interval.value)}" cy="{middle}" r="3.5"/>')
     size = f'viewBox="0 0 {_WIDTH} {_HEIGHT}"'
     return f'<svg class="bar" {size} preserveAspectRatio="none" aria-hidden="true">{"".join(parts)}</svg>'
@@ -87,8 +85,7 @@ def token_scatter(board: Board) -> str:
     if not asked:
         return '<p class="empty">No model has been asked.</p>'
     written = [
-        (entry, 0.0 if entry.kind == "baseline" else entry.scores.output_tokens / entry.scores.rows)
-        for entry in asked
+        (entry, 0.0 if entry.kind == "baseline" else entry.scores.output_tokens / entry.scores.rows) for entry in asked
     ]
     return _scatter(board, written, "tokens written per answer", "none", "{:g}", "tokens")
 
@@ -123,29 +120,18 @@ def _scatter(
     parts.append(f'<line class="chance" x1="{LEFT}" x2="{W - RIGHT}" y1="{level}" y2="{level}"/>')
     parts += _points([(x(value), y(entry.scores.avg.value or 0.0), entry) for entry, value in known], y)
     label = f"Accuracy against {against}; the same numbers are in the table above"
-    return (
-        f'<svg class="scatter" viewBox="0 0 {W} {H}" role="img" aria-label="{label}">{"".join(parts)}</svg>'
-    )
+    return f'<svg class="scatter" viewBox="0 0 {W} {H}" role="img" aria-label="{label}">{"".join(parts)}</svg>'
 
 
 def _axis(y: Callable[[float], float]) -> list[str]:
     parts = ['<g class="axis">']
     for share in (0, 0.25, 0.5, 0.75, 1):
-        parts.append(
-            f'<line class="grid" x1="{LEFT}" x2="{W - RIGHT}" y1="{y(share):.1f}" y2="{y(share):.1f}"/>'
-        )
+        parts.append(f'<line class="grid" x1="{LEFT}" x2="{W - RIGHT}" y1="{y(share):.1f}" y2="{y(share):.1f}"/>')
         parts.append(f'<text x="{LEFT - 8}" y="{y(share) + 4:.1f}" text-anchor="end">{share:g}</text>')
     return parts
 
 
-_PLACES = (
-    (9, 4, "start"),
-    (-9, 4, "end"),
-    (9, -9, "start"),
-    (9, 17, "start"),
-    (-9, -9, "end"),
-    (-9, 17, "end"),
-)
+_PLACES = ((9, 4, "start"), (-9, 4, "end"), (9, -9, "start"), (9, 17, "start"), (-9, -9, "end"), (-9, 17, "end"))
 """Positions of a name beside its dot, best first."""
 _LETTER = 6.7
 
@@ -163,8 +149,7 @@ def _points(points: Sequence[tuple[float, float, BoardEntry]], y: Callable[[floa
         line = ""
         if avg.low is not None and avg.high is not None:
             line = (
-                f'<line class="whisker-line" x1="{px:.1f}" x2="{px:.1f}" '
-                f'y1="{y(avg.low):.1f}" y2="{y(avg.high):.1f}"/>'
+                f'<line class="whisker-line" x1="{px:.1f}" x2="{px:.1f}" y1="{y(avg.low):.1f}" y2="{y(avg.high):.1f}"/>'
             )
         name = entry.name
         if entry.kind == "baseline":

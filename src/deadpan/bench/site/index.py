@@ -139,10 +139,7 @@ def _table(board: Board) -> str:
     rows = [_row(entry, places) for entry in board.entries]
     if board.human is None:
         rows.insert(0, _pending())
-    at = next(
-        (i for i, e in enumerate(board.entries) if (e.scores.avg.value or 0) < board.chance),
-        len(board.entries),
-    )
+    at = next((i for i, e in enumerate(board.entries) if (e.scores.avg.value or 0) < board.chance), len(board.entries))
     rows.insert(at + (board.human is None), _chance(board.chance))
     return (
         '<div class="table" role="region" aria-labelledby="leaderboard" tabindex="0">'
@@ -182,9 +179,7 @@ def _row(entry: BoardEntry, places: tuple[int, int, int, int]) -> str:
     ]
     again = f"{100 * scores.escalated:.1f} % asked again" if scores.escalated else ""
     form = "" if scores.in_form in (None, 1.0) else f"{100 * (scores.in_form or 0.0):.1f} % in the asked form"
-    reasoning = (
-        f"{scores.reasoning_tokens / scores.rows:,.0f} reasoning tokens" if scores.reasoning_tokens else ""
-    )
+    reasoning = f"{scores.reasoning_tokens / scores.rows:,.0f} reasoning tokens" if scores.reasoning_tokens else ""
     shuffled = "" if scores.shuffle_consistency is None else "options shuffled"
     human = entry.kind == "human"
     people = f"{scores.runs} {'person' if scores.runs == 1 else 'people'}" if human else entry.provider
@@ -246,9 +241,7 @@ def _options(chance: float) -> str:
 
 def _excluded(board: Board) -> str:
     below = {part.scores.model for part in board.parts}
-    lines = "".join(
-        f"<li>{escape(name)}: {escape(why)}</li>" for name, why in board.excluded if name not in below
-    )
+    lines = "".join(f"<li>{escape(name)}: {escape(why)}</li>" for name, why in board.excluded if name not in below)
     if not lines:
         return ""
     return f'<div class="note"><p>Not on the leaderboard:</p><ul>{lines}</ul></div>'
@@ -287,8 +280,7 @@ def _method(board: Board) -> str:
     lines = (
         "The unit is the item, not the run: a score is the mean over items of the share of runs with the "
         "right answer, and 95 % confidence intervals resample whole families (a minimal pair is one).",
-        "Right is Avg@k. Same letter: the share of items with the same letter in all runs. "
-        "Seconds: median per answer.",
+        "Right is Avg@k. Same letter: the share of items with the same letter in all runs. Seconds: median per answer.",
         "Majority (Maj@k) is the most frequent letter over runs. If several letters are most frequent, there "
         "is no majority: such a tie counts as wrong, and the number of ties is shown.",
         "An answer is read as a person would read it: a letter, a statement such as “the answer is B”, or "
@@ -330,9 +322,7 @@ def _language_tables(board: Board) -> str:
 
 def _language_table(language: str, board: Board) -> str:
     name = LANGUAGES.get(language, language)
-    head = "".join(
-        f'<th scope="col" class="{kind}"><span>{words}</span></th>' for words, kind in _LANGUAGE_COLUMNS
-    )
+    head = "".join(f'<th scope="col" class="{kind}"><span>{words}</span></th>' for words, kind in _LANGUAGE_COLUMNS)
     places = score_decimals(board)
     rows = "\n".join(_language_row(entry, places) for entry in board.entries)
     first = board.entries[0].scores
@@ -357,22 +347,14 @@ def _language_row(entry: BoardEntry, places: tuple[int, int, int, int]) -> str:
     )
 
 
-_PART_COLUMNS = (
-    ("Model", ""),
-    ("Items", "n"),
-    ("Right", "n"),
-    ("Without reasoning", "n"),
-    ("Difference", "n"),
-)
+_PART_COLUMNS = (("Model", ""), ("Items", "n"), ("Right", "n"), ("Without reasoning", "n"), ("Difference", "n"))
 
 
 def _part_table(board: Board) -> str:
     """Return the table; nothing without such runs."""
     if not board.parts:
         return ""
-    head = "".join(
-        f'<th scope="col" class="{kind}"><span>{words}</span></th>' for words, kind in _PART_COLUMNS
-    )
+    head = "".join(f'<th scope="col" class="{kind}"><span>{words}</span></th>' for words, kind in _PART_COLUMNS)
     rows = "\n".join(map(_part_row, board.parts))
     return (
         '<h3 id="parts">Runs on part of the set</h3>\n<p>These runs are not on the leaderboard. Beside each '

@@ -34,14 +34,11 @@ def _asset(name: str) -> str:
 
 def document(title: str, body: str, *, script: bool = False, language: str = "en", home: str = "") -> str:
     """Return a whole page. It loads nothing, and only the script with the given hash can run."""
-    code = (
-        files("deadpan.page").joinpath("sort.js").read_text("utf-8") + _asset("filter.js") if script else ""
-    )
+    code = files("deadpan.page").joinpath("sort.js").read_text("utf-8") + _asset("filter.js") if script else ""
     digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
     allowed = f"script-src 'sha256-{digest}'; " if script else ""
     policy = (
-        f"default-src 'none'; {allowed}style-src 'unsafe-inline'; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; {allowed}style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
     )
     back = f'<nav aria-label="Site"><a href="{home}">SarcBench leaderboard</a></nav>' if home else ""
     return (
@@ -103,9 +100,7 @@ def _options(item: Item, answer: bool) -> str:
         best = answer and place == item.answer
         word = ' <span class="verdict-word" lang="en">✓ the answer</span>' if best else ""
         kind = ' class="best"' if best else ""
-        rows.append(
-            f'<li{kind}><span class="letter">{LETTERS[place]}</span><p>{escape(option)}{word}</p></li>'
-        )
+        rows.append(f'<li{kind}><span class="letter">{LETTERS[place]}</span><p>{escape(option)}{word}</p></li>')
     return f'<ol class="options" lang="{escape(item.language)}">{"".join(rows)}</ol>'
 
 
@@ -152,8 +147,7 @@ def families(board: Board) -> str:
     if len(names) < 2:
         return ""
     boxes = "".join(
-        f'<label><input type="checkbox" value="{escape(name)}" checked> {escape(name)}</label>'
-        for name in names
+        f'<label><input type="checkbox" value="{escape(name)}" checked> {escape(name)}</label>' for name in names
     )
     return f'<fieldset class="families" hidden><legend>Families</legend>{boxes}</fieldset>'
 
@@ -209,9 +203,7 @@ def _turns(turns: Sequence[Turn]) -> str:
 def item_page(item: Item, answers: Answers, facts: ItemFacts | None, neighbours: tuple[str, str, str]) -> str:
     """Return the page of an item. `neighbours`: the ids before, after and of its pair; empty if none."""
     # Unread answers count under no letter: shares are of all answers.
-    voted = Counter(
-        letter for name, each in answers if system_kind(name) == "model" for letter in each.predictions
-    )
+    voted = Counter(letter for name, each in answers if system_kind(name) == "model" for letter in each.predictions)
     title = f"Item {item.id}"
     language = f' lang="{escape(item.language)}"'
     category = item.category.replace("_", " ")
@@ -253,16 +245,13 @@ def _who(item: Item, answers: Answers) -> str:
         return ""
     rows = []
     for name, each in answers:
-        shown = "".join(
-            f"<b>{letter}</b>" if letter == each.answer else (letter or "·") for letter in each.predictions
-        )
+        shown = "".join(f"<b>{letter}</b>" if letter == each.answer else (letter or "·") for letter in each.predictions)
         rows.append(
             f"<tr><th scope='row'>{escape(named(name)[0])}</th><td class='runs'>{shown}</td>"
             f"<td class='n'>{number(each.right)}</td></tr>"
         )
     doubted = any(
-        system_kind(name) == "human" and len(each.predictions) > 1 and each.right < AGREEMENT
-        for name, each in answers
+        system_kind(name) == "human" and len(each.predictions) > 1 and each.right < AGREEMENT for name, each in answers
     )
     flag = '<p class="note">Flagged: fewer than 70 % of people chose the key.</p>' if doubted else ""
     return flag + (
@@ -310,11 +299,7 @@ def items_index(items: Sequence[Item], facts: Mapping[str, ItemFacts], answers: 
     rows = []
     for item in items:
         found = facts.get(item.id)
-        right = (
-            f'<td class="n" data-v="{found.easiness:.4f}">{number(found.easiness)}</td>'
-            if found
-            else "<td>–</td>"
-        )
+        right = f'<td class="n" data-v="{found.easiness:.4f}">{number(found.easiness)}</td>' if found else "<td>–</td>"
         known = found is not None and found.discrimination is not None
         apart = (
             f'<td class="n" data-v="{found.discrimination:.4f}">{number(found.discrimination or 0.0)}</td>'

@@ -123,9 +123,7 @@ def _is_site(out: Path) -> bool:
     return names <= {"data", "items", "index.html", "try.html"} and (out / _SCORES).is_file()
 
 
-def _write_data(
-    out: Path, board: Board, runs: Sequence[BenchRun], items: ItemSet | None
-) -> list[tuple[str, str]]:
+def _write_data(out: Path, board: Board, runs: Sequence[BenchRun], items: ItemSet | None) -> list[tuple[str, str]]:
     """Write the downloads: scores always, rows and items only of a public set."""
     folder = out / "data"
     scores = [
@@ -148,9 +146,7 @@ def _write_data(
     for name in ("rows.csv", "rows.parquet"):
         if items is not None:
             write_rows(folder / name, rows, public=True)
-            found.append(
-                (f"data/{name}", f"Every row: model, item, run, answer, tokens, cost ({name[5:].upper()})")
-            )
+            found.append((f"data/{name}", f"Every row: model, item, run, answer, tokens, cost ({name[5:].upper()})"))
         else:
             (folder / name).unlink(missing_ok=True)
     if items is not None:

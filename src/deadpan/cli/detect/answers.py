@@ -70,9 +70,7 @@ def systems(as_json: bool) -> None:
 @click.argument("source", default="-", metavar="[SOURCE|-]")
 @detector_option
 @prevalence_option
-@click.option(
-    "--out", type=FILE, help="File: .csv, .tsv, .jsonl, .parquet, .xlsx [default: standard output]."
-)
+@click.option("--out", type=FILE, help="File: .csv, .tsv, .jsonl, .parquet, .xlsx [default: standard output].")
 @click.option("--reason", is_flag=True, help="Table: add a column with the words that moved each score.")
 @click.option("--format", "form", type=click.Choice(["auto", "json", "plain"]), default="auto",
               show_default=True, help="Format of lines (standard input, .txt).")  # fmt: skip

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 _TYPED = ParameterSource.COMMANDLINE
 
-system_option = click.option(
-    "--system", default="linear", show_default=True, help="See `deadpan detect systems`."
-)
+system_option = click.option("--system", default="linear", show_default=True, help="See `deadpan detect systems`.")
 setting_option = click.option(
     "--setting", "pairs", multiple=True, metavar="NAME=VALUE",
     help="A setting of the system, such as strength=2; may be repeated.",

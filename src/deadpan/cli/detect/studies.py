@@ -266,9 +266,7 @@ def soft_labels(source: str, system: str, labels: Path | None, reading: Reading,
 
 @click.command()
 @source_argument
-@click.option(
-    "--labels", default=1000, show_default=True, type=click.IntRange(min=200), help="Number of labels."
-)
+@click.option("--labels", default=1000, show_default=True, type=click.IntRange(min=200), help="Number of labels.")
 @options.report_options
 def active_learning(source: str, labels: int, reading: Reading, **report: Any) -> None:
     """Replay labelling SOURCE in random and in informative order; count the labels the latter saves."""
@@ -276,6 +274,4 @@ def active_learning(source: str, labels: int, reading: Reading, **report: Any) -
     from deadpan.detect.studies.active_learning import replay_active_learning
 
     data = read_source(source, reading)
-    options.report(
-        replay_active_learning(data.examples, labels=labels, seed=report["seed"]), data.files, **report
-    )
+    options.report(replay_active_learning(data.examples, labels=labels, seed=report["seed"]), data.files, **report)

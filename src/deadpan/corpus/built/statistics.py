@@ -290,9 +290,7 @@ _SCORES, _LENGTHS = (-20, 40), (1, 80)
 _Z = 1.96
 
 
-def draw_figures(
-    source: Source, *, min_comments: int | None = None, out: Path | str | None = None
-) -> WrittenFiles:
+def draw_figures(source: Source, *, min_comments: int | None = None, out: Path | str | None = None) -> WrittenFiles:
     """Draw figures/*.svg and .png of a corpus, or of the rows in a released raw file or in Parquet files.
 
     The figures of a finished corpus go into its folder; others need `out`. Without `min_comments`, the figure
@@ -414,8 +412,7 @@ def _spread_title(noun: str, values: Mapping[str, list[float]], medians: Mapping
 
     p = float(mannwhitneyu(values["sarcastic"], values["sincere"]).pvalue)
     one, other = (
-        f"{median.value:g} [{median.low:g}, {median.high:g}]"
-        for median in (medians["sarcastic"], medians["sincere"])
+        f"{median.value:g} [{median.low:g}, {median.high:g}]" for median in (medians["sarcastic"], medians["sincere"])
     )
     shown = f"medians {one} if sarcastic, {other} if not"
     if p >= _ALPHA:

@@ -53,9 +53,7 @@ def write_noise_study(
     """
     corpus = BuiltCorpus.of(corpus)
     chosen = [
-        row
-        for label in (1, 0)
-        for row in sample(_ids(corpus, label), count, seed=seed, key=lambda row: str(row["id"]))
+        row for label in (1, 0) for row in sample(_ids(corpus, label), count, seed=seed, key=lambda row: str(row["id"]))
     ]
     if not chosen:
         raise DataError(f"{corpus.folder}: the corpus has no comments to audit")
@@ -86,9 +84,7 @@ def _ids(corpus: BuiltCorpus, label: int) -> Iterator[dict[str, Any]]:
         yield from batch.to_pylist()
 
 
-def _audit_item(
-    row: dict[str, Any], before: dict[str, tuple[Turn, ...]], originals: dict[str, str]
-) -> AuditItem:
+def _audit_item(row: dict[str, Any], before: dict[str, tuple[Turn, ...]], originals: dict[str, str]) -> AuditItem:
     """Return an item with all the turns before the comment, whatever its label."""
     id, label = row["id"], bool(row["label"])
     words = originals[id] if label else row["comment"]
@@ -122,9 +118,7 @@ def write_pairs_study(
     entries = corpus.texts(subset, (id for line in chosen for id in line.ids))
     tally = Tally()
     items = [item for line in chosen if (item := _pair_item(line, entries, tally))]
-    study = Study(
-        protocol="pairwise", title="Which of the two is sarcastic?", seed=seed, raters_per_item=raters
-    )
+    study = Study(protocol="pairwise", title="Which of the two is sarcastic?", seed=seed, raters_per_item=raters)
     inputs = [corpus.folder / "manifest.json"]
     n = write_study(out, study, items, command="corpus study pairs", inputs=inputs, tally=tally)
     return CorpusStudy(out, study.protocol, n)
@@ -171,9 +165,7 @@ class WorkingRows:
         repeated, best = (self._files(f"copies_{kind}-*/*/{name}.parquet") for name in ("repeated", "best"))
         if not rows or not best:
             return f"read_parquet({literals(rows)})" if rows else ""
-        once = (
-            f"SELECT r.* FROM read_parquet({literals(rows)}) r ANTI JOIN read_parquet({literals(repeated)}) c"
-        )
+        once = f"SELECT r.* FROM read_parquet({literals(rows)}) r ANTI JOIN read_parquet({literals(repeated)}) c"
         return f"({once} ON r.id = c.id UNION ALL BY NAME SELECT * FROM read_parquet({literals(best)}))"
 
     def _files(self, pattern: str) -> list[Path]:

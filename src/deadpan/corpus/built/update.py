@@ -113,9 +113,7 @@ def update_corpus(
 def _earlier_dumps(corpus: BuiltCorpus, given: Sequence[str]) -> list[str]:
     known = corpus.folder / ".work" / DIGESTS
     if not known.is_file():
-        raise DataError(
-            f"{corpus.folder}: its .work folder is missing: run corpus build with all dumps first"
-        )
+        raise DataError(f"{corpus.folder}: its .work folder is missing: run corpus build with all dumps first")
     marks: dict[str, Sequence[Any]] = read_json(known)
     used = set(corpus.manifest.inputs.values())
     places = [place for place, (*_, sha256) in marks.items() if sha256 in used]
@@ -210,9 +208,7 @@ def write_after(corpus: BuiltCorpus | Path | str, month: str) -> Path:
                 else:
                     tally.drop("older_text", line.last)
     if not chosen["unbalanced"]:
-        raise DataError(
-            f"{corpus.folder}: no whole conversation from {month} on: add the dumps of later months"
-        )
+        raise DataError(f"{corpus.folder}: no whole conversation from {month} on: add the dumps of later months")
     for balance, lines in chosen.items():
         write_text(out / f"test-{balance}.csv", "".join(format_index_line(*line) for line in lines))
     used = {id for lines in chosen.values() for line in lines for id in line.ids}

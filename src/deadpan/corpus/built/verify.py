@@ -66,9 +66,7 @@ def verify_corpus(
     corpus = BuiltCorpus.of(corpus)
     report = Verification()
     config = corpus.manifest.config
-    settings = config_from(
-        {name: value for name, value in config.items() if name not in NOT_SETTINGS}, CorpusSettings
-    )
+    settings = config_from({name: value for name, value in config.items() if name not in NOT_SETTINGS}, CorpusSettings)
     check_files(corpus, settings, report)
     check_releases(corpus, report)
     found = _dumps(corpus, dumps)
@@ -81,10 +79,7 @@ def verify_corpus(
     with report.reading("forgotten.json"):
         forgotten = Forgotten.read(None, corpus.folder)
     allowed = BuildOptions(
-        allow_truncated="allow_truncated" in config,
-        mixed_months=True,
-        packed=bool(config.get("bz2")),
-        **options,
+        allow_truncated="allow_truncated" in config, mixed_months=True, packed=bool(config.get("bz2")), **options
     )
     with _room(work or corpus.folder / ".work") as folder:
         build = Build(folder / "out", settings, allowed, progress, forgotten, bool(config.get("synthetic")))
@@ -202,9 +197,7 @@ class Verification(Result):
         from deadpan.page.summary import Summary
         from deadpan.page.table import Table
 
-        rows = tuple(
-            (rule, n, "violated" if rule in self.wrong else "holds") for rule, n in self.checked.items()
-        )
+        rows = tuple((rule, n, "violated" if rule in self.wrong else "holds") for rule, n in self.checked.items())
         faults = [f"{rule}: wrong in {', '.join(wrong[:_SHOWN])}" for rule, wrong in self.wrong.items()]
         missing = [f"Not checked: {'; '.join(self.unchecked)}."] if self.unchecked else []
         verdict = "Every rule holds." if not self.unchecked else "Every rule that was checked holds."
@@ -213,12 +206,7 @@ class Verification(Result):
         return Summary((Table(("rule", "checked", "result"), rows),), (*faults, *missing, verdict))
 
     def as_dict(self) -> dict[str, object]:
-        return {
-            "sound": self.sound,
-            "checked": self.checked,
-            "wrong": self.wrong,
-            "unchecked": self.unchecked,
-        }
+        return {"sound": self.sound, "checked": self.checked, "wrong": self.wrong, "unchecked": self.unchecked}
 
 
 # ---------------------------------------------------------------- rules that need no dumps
@@ -269,9 +257,7 @@ def _check_rows(corpus: BuiltCorpus, settings: CorpusSettings, report: Verificat
     faults = [path.name for path in files if not pq.read_schema(path).equals(RAW_SCHEMA)]
     report.check("Parquet files have the columns of a raw corpus", len(files), faults)
     rules, scope, rows = settings.text, settings.scope, literal(str(corpus.parquet))
-    spaced = [
-        f"regexp_matches({name}, {literal(f'^ | $|{NOT_PLAIN}')})" for name in ("comment", "parent_comment")
-    ]
+    spaced = [f"regexp_matches({name}, {literal(f'^ | $|{NOT_PLAIN}')})" for name in ("comment", "parent_comment")]
     outside = [f"date < {literal(scope.first_month)}"] if scope.first_month else []
     outside += [f"date > {literal(scope.last_month)}"] if scope.last_month else []
     violated = {
@@ -282,9 +268,7 @@ def _check_rows(corpus: BuiltCorpus, settings: CorpusSettings, report: Verificat
         "white space is single spaces": " OR ".join(spaced),
         "sincere comments end in no marker": f"label = 0 AND {MarkerRule(rules).marked('comment')}",
         "labels are 0 or 1": "label NOT IN (0, 1)",
-        "date is the month of created_utc": (
-            "date <> strftime(make_timestamp(created_utc * 1000000), '%Y-%m')"
-        ),
+        "date is the month of created_utc": ("date <> strftime(make_timestamp(created_utc * 1000000), '%Y-%m')"),
         "months are in the requested range": " OR ".join(outside) or "false",
     }
     queries = {rule: f"SELECT id FROM {rows} WHERE {condition}" for rule, condition in violated.items()}
@@ -387,9 +371,7 @@ def _line_holds(line: IndexLine, facts: dict[str, tuple[int, str, int]]) -> bool
     )
 
 
-def _check_benchmark(
-    corpus: BuiltCorpus, folder: str, settings: CorpusSettings, report: Verification
-) -> None:
+def _check_benchmark(corpus: BuiltCorpus, folder: str, settings: CorpusSettings, report: Verification) -> None:
     """Check that replies fit, that pairs have one of each label, and that no id is in both train and test."""
     rules, entries = settings.benchmark, dict(corpus.entries(folder))
     sides: dict[str, set[str]] = {"train": set(), "test": set()}
@@ -445,9 +427,7 @@ def _versions(corpus: BuiltCorpus, report: Verification) -> None:
     if last["hash"] == files_hash(corpus.manifest):
         same = last["comments"] == corpus.manifest.counts["comments"]
         report.check("the last version is this corpus", 1, [] if same else [RELEASES])
-        query = (
-            f"SELECT id FROM {literal(str(corpus.parquet))} WHERE {any_of('id', withdrawn)} LIMIT {_SHOWN}"
-        )
+        query = f"SELECT id FROM {literal(str(corpus.parquet))} WHERE {any_of('id', withdrawn)} LIMIT {_SHOWN}"
         again = [id for (id,) in duckdb.connect().execute(query).fetchall()]
         report.check("comments withdrawn by the last version are not in it", len(withdrawn), again)
     else:

@@ -73,9 +73,7 @@ def open_duckdb(memory: str, scratch: Path, threads: int = 0) -> duckdb.DuckDBPy
 
 
 @contextmanager
-def job_connection(
-    share: Share, scratch: str, *, in_order: bool = False
-) -> Iterator[duckdb.DuckDBPyConnection]:
+def job_connection(share: Share, scratch: str, *, in_order: bool = False) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open a connection for a job with its share of threads and memory, and close it.
 
     Unless `in_order`, rows keep no order until a query sorts them, which saves memory.
@@ -178,9 +176,7 @@ class DuckDBEngine:
         memory = self.memory if at_once == 1 else f"{size_in_bytes(self.memory) // at_once // 1_000_000}MB"
         return Share(at_once, max(1, cores_here() // at_once), memory)
 
-    def run_jobs(
-        self, function: JobFunction, jobs: Sequence[Any], watch: WatchJobs = ignore, at_once: int = 1
-    ) -> None:
+    def run_jobs(self, function: JobFunction, jobs: Sequence[Any], watch: WatchJobs = ignore, at_once: int = 1) -> None:
         """Run jobs in this thread, where Ctrl-C arrives at once, or several in threads of their own.
 
         If one fails, or at Ctrl-C, the others end when they next report.
@@ -198,9 +194,7 @@ class DuckDBEngine:
 
         pool = ThreadPoolExecutor(at_once)
         try:
-            started = [
-                pool.submit(function, job, partial(watched, number)) for number, job in enumerate(jobs)
-            ]
+            started = [pool.submit(function, job, partial(watched, number)) for number, job in enumerate(jobs)]
             for finished in as_completed(started):
                 finished.result()
         finally:

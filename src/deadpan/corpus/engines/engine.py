@@ -42,10 +42,7 @@ def ignore(*_: int) -> None:
 
 ENGINES = Registry(
     "engine",
-    {
-        "duckdb": "deadpan.corpus.engines.duckdb:DuckDBEngine",
-        "spark": "deadpan.corpus.engines.spark:SparkEngine",
-    },
+    {"duckdb": "deadpan.corpus.engines.duckdb:DuckDBEngine", "spark": "deadpan.corpus.engines.spark:SparkEngine"},
     "deadpan.engines",
 )
 
@@ -115,9 +112,7 @@ class Engine(Protocol):
         """
         ...
 
-    def run_jobs(
-        self, function: JobFunction, jobs: Sequence[Any], watch: WatchJobs = ignore, at_once: int = 1
-    ) -> None:
+    def run_jobs(self, function: JobFunction, jobs: Sequence[Any], watch: WatchJobs = ignore, at_once: int = 1) -> None:
         """Call a function of a module on every job; jobs are independent of each other.
 
         On one machine `at_once` of them run in parallel; a cluster runs as many as it has cores. An engine

@@ -119,9 +119,7 @@ class SparkEngine:
         """Leave to Spark how many tasks a worker runs at once: a task has one core, and memory of its own."""
         return Share(1, 1, self.memory)
 
-    def run_jobs(
-        self, function: JobFunction, jobs: Sequence[Any], watch: WatchJobs = ignore, at_once: int = 1
-    ) -> None:
+    def run_jobs(self, function: JobFunction, jobs: Sequence[Any], watch: WatchJobs = ignore, at_once: int = 1) -> None:
         """Run one task per job on the workers."""
         if not jobs:
             return
@@ -195,9 +193,7 @@ def _check_master(master: str) -> None:
     try:
         socket.create_connection((found[1], int(found[2])), timeout=10).close()
     except OSError as bad:
-        raise DataError(
-            f"no Spark master answers at {master} ({bad.strerror or bad}): check --spark-master"
-        ) from None
+        raise DataError(f"no Spark master answers at {master} ({bad.strerror or bad}): check --spark-master") from None
 
 
 def _address(path: Path) -> str:

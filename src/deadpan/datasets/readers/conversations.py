@@ -28,8 +28,7 @@ class FigLangTwitter(TabularReader):
 
     release: ClassVar[Release] = Release(
         title="FigLang 2020, Twitter",
-        citation="Ghosh, Vajpayee and Muresan (2020), A Report on the 2020 Sarcasm Detection "
-        "Shared Task, FigLang",
+        citation="Ghosh, Vajpayee and Muresan (2020), A Report on the 2020 Sarcasm Detection Shared Task, FigLang",
         url="https://github.com/EducationalTestingService/sarcasm",
         licence="not stated",
         language="en",
@@ -67,10 +66,7 @@ class FigLangReddit(FigLangTwitter):
     """Comments with /s, from SARC: exclude shared texts before comparing the two."""
 
     release: ClassVar[Release] = replace(
-        FigLangTwitter.release,
-        title="FigLang 2020, Reddit",
-        platform="Reddit",
-        files=_figlang_files("reddit"),
+        FigLangTwitter.release, title="FigLang 2020, Reddit", platform="Reddit", files=_figlang_files("reddit")
     )
 
 
@@ -165,13 +161,7 @@ class Mustard(TabularReader):
                 good[id] = clip
         scene = clip_scenes(good)
         for number, (id, clip) in enumerate(good.items(), 1):
-            fields = {
-                **clip,
-                "id": id,
-                "text": clip["utterance"],
-                "label": clip["sarcasm"],
-                "scene": scene[id],
-            }
+            fields = {**clip, "id": id, "text": clip["utterance"], "label": clip["sarcasm"], "scene": scene[id]}
             yield TableRow(fields, number, f"{file.path.name} {id}")
 
     def extras(self, file: CorpusFile, row: TableRow) -> dict[str, Any]:
@@ -193,9 +183,7 @@ def _unreadable_reason(clip: Any) -> str:
     if missing:
         return f"no key {missing[0]!r}"
     texts, speakers = clip["context"], clip["context_speakers"]
-    if not all(
-        isinstance(part, list) and all(isinstance(x, str) for x in part) for part in (texts, speakers)
-    ):
+    if not all(isinstance(part, list) and all(isinstance(x, str) for x in part) for part in (texts, speakers)):
         return "context or context_speakers is not a list of texts"
     return "" if len(texts) == len(speakers) else "as many speakers as lines of context are needed"
 

@@ -42,12 +42,7 @@ class ISarcasm(TabularReader):
         ),
     )
     # The README says non_sarcastic, the files say not_sarcastic.
-    words: ClassVar[Words] = {
-        **BINARY,
-        "sarcastic": True,
-        "not_sarcastic": False,
-        "non_sarcastic": False,
-    }
+    words: ClassVar[Words] = {**BINARY, "sarcastic": True, "not_sarcastic": False, "non_sarcastic": False}
 
     takes: ClassVar[frozenset[str]] = frozenset({"text_file", "ids_only"})
 
@@ -211,10 +206,7 @@ class ISarcasmEvalC(TabularReader):
             for row in self.csv(file, _PAIR):
                 second = label_of(row, BINARY, self.tally)
                 if second is not None:
-                    pair = {
-                        "text": row.fields[f"text_{second:d}"],
-                        "rephrase": row.fields[f"text_{not second:d}"],
-                    }
+                    pair = {"text": row.fields[f"text_{second:d}"], "rephrase": row.fields[f"text_{not second:d}"]}
                     yield TableRow({**row.fields, **pair, "second": second}, row.number, row.place)
             return
         for row in self.csv(file, _LABELLED | {"rephrase": ("rephrase",)}):

@@ -79,9 +79,7 @@ class SarcReader(Reader):
             facts = {"label_kind": "marker", "split": file.split, "source": self.name, "language": "en"}
             yield from example_batches(lines, comments, facts, self.clean_text, self.tally, file.path.name)
 
-    def _responses(
-        self, line: IndexLine, comments: dict[str, Known | None], file: CorpusFile
-    ) -> Iterator[Example]:
+    def _responses(self, line: IndexLine, comments: dict[str, Known | None], file: CorpusFile) -> Iterator[Example]:
         context = []
         for id in line.ancestors:
             ancestor = comments.get(id)
@@ -256,10 +254,7 @@ def _numbered(lines: Iterable[IndexLine], comments: CommentColumns, tally: Tally
 
 
 def _gathered(
-    rows: _Rows,
-    columns: list[pa.Array],
-    facts: dict[str, str],
-    clean: Callable[[str, str], str | None],
+    rows: _Rows, columns: list[pa.Array], facts: dict[str, str], clean: Callable[[str, str], str | None]
 ) -> pa.RecordBatch:
     import pyarrow as pa
 
@@ -275,9 +270,7 @@ def _gathered(
         "response": _turns(_taken(speakers, chosen), words),
         "context": pa.ListArray.from_arrays(ends, _turns(_taken(speakers, before), _taken(texts, before))),
         "label": rows.labels,
-        "categories": pa.ListArray.from_arrays(
-            pa.array([0] * (n + 1), pa.int32()), pa.array([], pa.string())
-        ),
+        "categories": pa.ListArray.from_arrays(pa.array([0] * (n + 1), pa.int32()), pa.array([], pa.string())),
         "group": rows.groups,
         "sequence": rows.sequences,
         "meta": _taken(rest, chosen),
@@ -312,9 +305,7 @@ def _cleaned(
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    doubt = pc.or_(
-        pc.match_substring_regex(texts, _UNCLEAR), pc.invert(pc.match_substring_regex(texts, _SEEN))
-    )
+    doubt = pc.or_(pc.match_substring_regex(texts, _UNCLEAR), pc.invert(pc.match_substring_regex(texts, _SEEN)))
     places = pc.indices_nonzero(doubt).to_pylist()
     if not places:
         return texts, None
@@ -389,7 +380,5 @@ class SarcKaggle(SarcRaw):
         _TSV,
         title="SARC on Kaggle",
         url="https://www.kaggle.com/datasets/danofer/sarcasm",
-        files=(
-            ReleaseFile(("train-balanced-sarcasm.csv", "train-balanced-sarc.csv.gz", "kaggle-sample.csv")),
-        ),
+        files=(ReleaseFile(("train-balanced-sarcasm.csv", "train-balanced-sarc.csv.gz", "kaggle-sample.csv")),),
     )

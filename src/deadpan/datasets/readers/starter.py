@@ -74,6 +74,4 @@ class StarterEnglish(Starter):
 
 
 class StarterKorean(Starter):
-    release = replace(
-        _ENGLISH, title="deadpan starter set, Korean", language="ko", files=(ReleaseFile(("ko.jsonl",)),)
-    )
+    release = replace(_ENGLISH, title="deadpan starter set, Korean", language="ko", files=(ReleaseFile(("ko.jsonl",)),))

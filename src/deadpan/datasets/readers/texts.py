@@ -139,8 +139,7 @@ class OrabyGeneric(TabularReader):
 
     release: ClassVar[Release] = Release(
         title="Sarcasm Corpus V2, generic",
-        citation="Oraby et al. (2016), Creating and Characterizing a Diverse Corpus of Sarcasm in "
-        "Dialogue, SIGDIAL",
+        citation="Oraby et al. (2016), Creating and Characterizing a Diverse Corpus of Sarcasm in Dialogue, SIGDIAL",
         url="https://nlds.soe.ucsc.edu/sarcasm2",
         licence="not stated",
         language="en",
@@ -168,9 +167,7 @@ class OrabyHyperbole(OrabyGeneric):
     """Posts with a hyperbole."""
 
     release: ClassVar[Release] = replace(
-        OrabyGeneric.release,
-        title="Sarcasm Corpus V2, hyperbole",
-        files=(ReleaseFile(("HYP-sarc-notsarc.csv",)),),
+        OrabyGeneric.release, title="Sarcasm Corpus V2, hyperbole", files=(ReleaseFile(("HYP-sarc-notsarc.csv",)),)
     )
     form: ClassVar[str] = "hyperbole"
 
@@ -214,8 +211,7 @@ class Riloff(TabularReader):
 
     release: ClassVar[Release] = Release(
         title="the Riloff set",
-        citation="Riloff et al. (2013), Sarcasm as Contrast between a Positive Sentiment and Negative "
-        "Situation, EMNLP",
+        citation="Riloff et al. (2013), Sarcasm as Contrast between a Positive Sentiment and Negative Situation, EMNLP",
         url="https://aclanthology.org/D13-1066",
         licence="not stated",
         language="en",
@@ -262,8 +258,7 @@ def _semeval_files(task: str) -> tuple[ReleaseFile, ...]:
 
 _SEMEVAL = Release(
     title="SemEval-2018 Task 3 A, ironic or not",
-    citation="Van Hee, Lefever and Hoste (2018), SemEval-2018 Task 3: Irony Detection in English "
-    "Tweets, SemEval",
+    citation="Van Hee, Lefever and Hoste (2018), SemEval-2018 Task 3: Irony Detection in English Tweets, SemEval",
     url="https://github.com/Cyvhee/SemEval2018-Task3",
     licence="not stated",
     language="en",
@@ -287,9 +282,7 @@ class SemEval2018A(TabularReader):
         """Yield one row per tweet; the order and case of the header differ between copies."""
         header = next((line for _, line in lines(file.path, self.hint)), "").lower()
         columns = (
-            _SEMEVAL_COLUMNS | {"label": ("label",)}
-            if file.split != "test" or "label" in header
-            else _SEMEVAL_COLUMNS
+            _SEMEVAL_COLUMNS | {"label": ("label",)} if file.split != "test" or "label" in header else _SEMEVAL_COLUMNS
         )
         return tab_rows(file.path, columns, self.tally, self.hint)
 

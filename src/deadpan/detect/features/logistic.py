@@ -54,15 +54,11 @@ class Fitted:
 
     def margins(self, blocks: Sequence[Block]) -> Array:
         """Return the margin of each row: above 0 is sarcastic."""
-        total: Array = sum(
-            (block.forward(w) for block, w in zip(blocks, self.weights, strict=True)), np.zeros(1)
-        )
+        total: Array = sum((block.forward(w) for block, w in zip(blocks, self.weights, strict=True)), np.zeros(1))
         return total + self.intercept
 
 
-def fit_logistic(
-    blocks: Sequence[Block], labels: NDArray[np.bool_], strength: float, rounds: int = ROUNDS
-) -> Fitted:
+def fit_logistic(blocks: Sequence[Block], labels: NDArray[np.bool_], strength: float, rounds: int = ROUNDS) -> Fitted:
     """Return the weights that minimise the regularised log loss; the intercept is not regularised.
 
     Our own L-BFGS: margins are linear in the step, so a whole line search costs one product with the
@@ -75,9 +71,7 @@ def fit_logistic(
         return _fit_in_one_thread(blocks, labels, strength, rounds)
 
 
-def _fit_in_one_thread(
-    blocks: Sequence[Block], labels: NDArray[np.bool_], strength: float, rounds: int
-) -> Fitted:
+def _fit_in_one_thread(blocks: Sequence[Block], labels: NDArray[np.bool_], strength: float, rounds: int) -> Fitted:
     signs = np.where(labels, 1.0, -1.0)
     ends = np.cumsum([block.width for block in blocks])
     vector = np.zeros(int(ends[-1]) + 1)
@@ -107,9 +101,7 @@ def _gradient(blocks: Sequence[Block], vector: Array, signs: Array, margins: Arr
     return gradient
 
 
-def _best_step(
-    vector: Array, direction: Array, signed: Array, change: Array, strength: float
-) -> tuple[float, float]:
+def _best_step(vector: Array, direction: Array, signed: Array, change: Array, strength: float) -> tuple[float, float]:
     """Return the best step along a direction, and the loss there."""
     straight, square = float(vector[:-1] @ direction[:-1]), float(direction[:-1] @ direction[:-1])
     length = float(vector[:-1] @ vector[:-1])
@@ -286,7 +278,6 @@ def _counted(rows: Places, keys: Keys, n: int, often: Array, least: int) -> tupl
     renamed = np.cumsum(enough) - 1
     used = enough[column]
     matrix = csr_matrix(
-        (np.ones(int(used.sum()), np.float32), (rows[used], renamed[column[used]])),
-        shape=(n, int(enough.sum())),
+        (np.ones(int(used.sum()), np.float32), (rows[used], renamed[column[used]])), shape=(n, int(enough.sum()))
     )
     return distinct[enough], matrix

@@ -116,12 +116,9 @@ def _echo(response: Cut, before: Cut) -> Array:
         for each in (response, before)
     ]
     pairs = [
-        each.rows * (len(names) + 1) + code[each.flat]
-        for each, code in zip((response, before), codes, strict=True)
+        each.rows * (len(names) + 1) + code[each.flat] for each, code in zip((response, before), codes, strict=True)
     ]
-    repeated = np.bincount(
-        response.rows, weights=np.isin(pairs[0], pairs[1]), minlength=len(response.lengths)
-    )
+    repeated = np.bincount(response.rows, weights=np.isin(pairs[0], pairs[1]), minlength=len(response.lengths))
     share: Array = repeated / np.maximum(response.lengths, 1)
     return share
 
@@ -154,9 +151,7 @@ def _signals(word: str) -> tuple[tuple[int, float], ...]:
         if word[0] in "ahlr" and _LAUGHTER.search(word):
             pairs.append((_AT["laughter"], 1))
         return tuple(pairs)  # most words have no other signal
-    marks: Mapping[str, float] = {
-        name: sum(map(word.count, signs)) for name, signs in _PUNCTUATION.items()
-    } | {
+    marks: Mapping[str, float] = {name: sum(map(word.count, signs)) for name, signs in _PUNCTUATION.items()} | {
         "dots": bool(_DOTS.search(word)),
         "shouted": word.isupper() and sum(map(str.isalpha, word)) > 1,
         "stretched": bool(_STRETCHED.search(word)),
@@ -256,9 +251,7 @@ class Lexicon:
         held = {kind: [table[kind] for name, table in tables.items() if name != "en" and kind in table]
                 for kind in (*STRENGTHS, *ROLES)}  # fmt: skip
         self._held = {
-            kind: re.compile("|".join(map(re.escape, " ".join(texts).split())))
-            for kind, texts in held.items()
-            if texts
+            kind: re.compile("|".join(map(re.escape, " ".join(texts).split()))) for kind, texts in held.items() if texts
         }
 
     def look(self, word: str) -> tuple[float, frozenset[str]]:

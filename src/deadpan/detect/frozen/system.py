@@ -151,11 +151,7 @@ class Frozen(System):
         return HeadsBlock.of(even, examples, self.corpora_) if self.heads else DenseBlock(even)
 
     def _out_of_fold(
-        self,
-        block: DenseBlock | HeadsBlock,
-        examples: Sequence[Example],
-        labels: NDArray[np.bool_],
-        strength: float,
+        self, block: DenseBlock | HeadsBlock, examples: Sequence[Example], labels: NDArray[np.bool_], strength: float
     ) -> Array:
         rows = {example.id: row for row, example in enumerate(examples)}
         margins = np.zeros(len(examples))

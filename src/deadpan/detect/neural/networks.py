@@ -74,9 +74,7 @@ class ConvolutionNetwork(Network):
 
     def __init__(self, shape: Shape, sizes: tuple[int, ...]) -> None:
         super().__init__(shape)
-        self.convolutions = nn.ModuleList(
-            Convolution(self.embedding.dimension, shape.hidden, size) for size in sizes
-        )
+        self.convolutions = nn.ModuleList(Convolution(self.embedding.dimension, shape.hidden, size) for size in sizes)
         self.head = Head(shape.hidden * len(sizes), shape.dropout, shape.hidden)
 
     def answer(self, vectors: Tensor, lengths: Tensor, features: Tensor | None) -> Tensor:

@@ -22,9 +22,7 @@ class Optimiser:
     weight decay. The rate rises over `warmup` of the steps and, if `linear`, falls to 0 afterwards.
     """
 
-    def __init__(
-        self, network: nn.Module, rate: float, decay: float, clip: float, warmup: float, linear: bool
-    ) -> None:
+    def __init__(self, network: nn.Module, rate: float, decay: float, clip: float, warmup: float, linear: bool) -> None:
         tables = {id(m.weight) for m in network.modules() if isinstance(m, nn.Embedding) and m.sparse}
         learned = [parameter for parameter in network.parameters() if parameter.requires_grad]
         sparse = [parameter for parameter in learned if id(parameter) in tables]

@@ -66,9 +66,7 @@ class NeuralOptions:
             raise ValueError(f"learning_rate needs a number above 0, got {self.learning_rate}")
         drawn = self.dropout_range
         if drawn and not (len(drawn) == 2 and 0 <= drawn[0] <= drawn[1] < 1):
-            raise ValueError(
-                f"dropout_range needs two numbers from 0 to 1, the lower one first, got {list(drawn)}"
-            )
+            raise ValueError(f"dropout_range needs two numbers from 0 to 1, the lower one first, got {list(drawn)}")
 
 
 def find_device(name: Device) -> torch.device:

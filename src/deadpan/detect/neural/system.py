@@ -40,9 +40,7 @@ class NeuralSystem(System):
     reads_mood: ClassVar[bool] = False
     predicted_together: ClassVar[int] = 256
 
-    def __init__(
-        self, *, turns: int | None = 0, speakers: bool = False, seed: int = 0, **options: Any
-    ) -> None:
+    def __init__(self, *, turns: int | None = 0, speakers: bool = False, seed: int = 0, **options: Any) -> None:
         super().__init__(turns=turns, speakers=speakers, seed=seed)
         self.options = config_from(options, NeuralOptions, source=self.architecture)
 
@@ -140,8 +138,7 @@ class NeuralSystem(System):
         device = find_device(self.options.device)
         texts = self._texts(examples, [self._words(example) for example in examples])
         together = [
-            sigmoid(margins(network.to(device), texts, self.predicted_together, device))
-            for network in self.networks_
+            sigmoid(margins(network.to(device), texts, self.predicted_together, device)) for network in self.networks_
         ]
         return predictions(examples, np.mean(together, axis=0))
 
@@ -172,9 +169,7 @@ class NeuralSystem(System):
         torch = need("torch", "neural")
         state = read_json(folder / "network.json")
         if state.get("architecture") != cls.architecture:
-            raise DataError(
-                f"{folder}: holds a network {state.get('architecture')!r}, not {cls.architecture!r}"
-            )
+            raise DataError(f"{folder}: holds a network {state.get('architecture')!r}, not {cls.architecture!r}")
         model = cls(**state["settings"])
         model.vocabulary_ = Vocabulary(state["vocabulary"])
         model.dimension_, model.history_ = state["dimension"], state["history"]
@@ -183,11 +178,7 @@ class NeuralSystem(System):
         for member in range(model.options.members):
             start = torch.zeros(len(model.vocabulary_), model.dimension_)
             network = model._network(start, model.options.dropout, sparse=False)
-            own = {
-                name.partition(".")[2]: value
-                for name, value in tensors.items()
-                if name.startswith(f"{member}.")
-            }
+            own = {name.partition(".")[2]: value for name, value in tensors.items() if name.startswith(f"{member}.")}
             try:
                 network.load_state_dict(own)
             except RuntimeError as bad:

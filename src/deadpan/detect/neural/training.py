@@ -56,11 +56,7 @@ class TrainingPlan:
 
 def plan_of(options: Any, seed: int, *, linear: bool = False) -> TrainingPlan:
     """Return the plan of a network's or an encoder's options, which share names."""
-    own = {
-        field.name: getattr(options, field.name)
-        for field in fields(TrainingPlan)
-        if hasattr(options, field.name)
-    }
+    own = {field.name: getattr(options, field.name) for field in fields(TrainingPlan) if hasattr(options, field.name)}
     return TrainingPlan(**own, seed=seed, linear=linear)
 
 
@@ -98,9 +94,7 @@ class Course:
 
     def __init__(self, network: nn.Module, plan: TrainingPlan) -> None:
         self.network, self.plan = network, plan
-        self.optimiser = Optimiser(
-            network, plan.learning_rate, plan.weight_decay, plan.clip, plan.warmup, plan.linear
-        )
+        self.optimiser = Optimiser(network, plan.learning_rate, plan.weight_decay, plan.clip, plan.warmup, plan.linear)
         self.epoch = self.batch = self.stale = 0
         self.total, self.seen = 0.0, 0
         self.best: tuple[float, float] = (-np.inf, -np.inf)
@@ -264,9 +258,7 @@ def margins(network: nn.Module, texts: Texts, size: int, device: torch.device) -
     return out
 
 
-def _evaluate(
-    network: nn.Module, held_out: Training, plan: TrainingPlan, device: torch.device
-) -> tuple[float, float]:
+def _evaluate(network: nn.Module, held_out: Training, plan: TrainingPlan, device: torch.device) -> tuple[float, float]:
     """Return the held-out score and, to break ties, the negative loss; higher is better."""
     scores = margins(network, held_out.texts, plan.batch_size, device)
     losses = np.logaddexp(0, np.where(held_out.labels, -scores, scores))

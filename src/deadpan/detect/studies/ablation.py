@@ -146,15 +146,7 @@ def ablate(
             chosen = suited[1]  # pairs whose two responses fell into different parts
         scores, gains = {name: table.score(chosen) for name, table in tables.items()}, {}
     return Ablation(
-        system,
-        source or source_name(examples),
-        chosen,
-        by,
-        scores,
-        gains,
-        constant_scores(design.tested),
-        design,
-        seed,
+        system, source or source_name(examples), chosen, by, scores, gains, constant_scores(design.tested), design, seed
     )
 
 
@@ -162,8 +154,7 @@ def _by_turns(
     examples: Sequence[Example], trials: Mapping[str, Trial], metric: str, seed: int
 ) -> tuple[dict[str, Interval], dict[str, PairedDifference]]:
     scores = {
-        name: score_predictions(examples, trial.predictions, seed=seed).score(metric)
-        for name, trial in trials.items()
+        name: score_predictions(examples, trial.predictions, seed=seed).score(metric) for name, trial in trials.items()
     }
     if len(trials) < 2:
         return scores, {}
@@ -183,9 +174,7 @@ def score_parts(
     if grouping == "category":
         # A category is a kind of sarcasm: scoring it needs examples of the other label too.
         sincere = [example for example in labelled if not example.label]
-        parts = {
-            name: [*rows, *sincere] if all(e.label for e in rows) else rows for name, rows in parts.items()
-        }
+        parts = {name: [*rows, *sincere] if all(e.label for e in rows) else rows for name, rows in parts.items()}
     order = (
         sorted(parts, key=lambda name: (name == REST, len(name.split()[0]), name))
         if grouping == "length"

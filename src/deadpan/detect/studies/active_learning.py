@@ -191,9 +191,7 @@ def _curve(matrix: Any, truth: BoolArray, test: BoolArray, order: IntArray, tota
     curve = []
     for size in range(START, total + 1, ROUND):
         model = _model(matrix, truth, order[:size])
-        answers = (
-            model.predict(matrix[np.flatnonzero(test)]) if model is not None else np.ones(int(test.sum()))
-        )
+        answers = model.predict(matrix[np.flatnonzero(test)]) if model is not None else np.ones(int(test.sum()))
         table = confusion(truth[test].tolist(), [bool(answer) for answer in answers])
         curve.append(float(macro_f1(table)))
     return curve

@@ -177,11 +177,7 @@ def classify_categories(
 
 
 def _one_category(
-    name: str,
-    train: Sequence[Example],
-    system: str,
-    threshold: Threshold,
-    settings: Mapping[str, Any],
+    name: str, train: Sequence[Example], system: str, threshold: Threshold, settings: Mapping[str, Any]
 ) -> tuple[Detector | None, float]:
     """Return a detector of one kind and the share of its examples; None if none has the kind, or all."""
     asked = [replace(example, label=_is(example, name)) for example in train]

@@ -24,14 +24,7 @@ from deadpan.page.table import Cell
 from deadpan.progress import Progress, silent
 from deadpan.records import Example, Prediction
 from deadpan.results import Result
-from deadpan.stats import (
-    Comparisons,
-    Interval,
-    PairedDifference,
-    ScoreTable,
-    compare_predictions,
-    score_predictions,
-)
+from deadpan.stats import Comparisons, Interval, PairedDifference, ScoreTable, compare_predictions, score_predictions
 from deadpan.stats.outcomes import check_fits
 from deadpan.stats.scores import beats, is_loss, rank_value, with_direction
 from deadpan.stats.table import CONSTANT, NOTE, constant_scores
@@ -197,9 +190,7 @@ def suitable_metrics(examples: Sequence[Example]) -> list[str]:
 
 
 @overload
-def compare_systems(
-    examples: Sequence[Example], systems: Answers, *, metric: str | None = None
-) -> Comparisons: ...
+def compare_systems(examples: Sequence[Example], systems: Answers, *, metric: str | None = None) -> Comparisons: ...
 
 
 @overload
@@ -292,10 +283,7 @@ def system_settings(systems: Any) -> dict[str, dict[str, Any]]:
         name = system.system if detector else str(system)
         split_variant(name)
         number = sum(row["system"] == name for row in rows.values())
-        rows[f"{name} {number + 1}" if number else name] = {
-            **(system.settings if detector else {}),
-            "system": name,
-        }
+        rows[f"{name} {number + 1}" if number else name] = {**(system.settings if detector else {}), "system": name}
     return rows
 
 
@@ -311,9 +299,7 @@ def _table(
     answers = {name: trial.predictions for name, trial in trials.items()}
     pairs = compare_predictions(design.tested, answers, metric=metric) if len(trials) > 1 else []
     order = sorted(trials, key=lambda name: -rank_value(metric, tables[name][0].score(metric).value))
-    usable = [
-        name for name in shown if name == metric or all(name in tables[system][0].scores for system in trials)
-    ]
+    usable = [name for name in shown if name == metric or all(name in tables[system][0].scores for system in trials)]
     rate = sum(bool(e.label) for fold in design.folds for e in fold.train) / max(
         sum(len(fold.train) for fold in design.folds), 1
     )
@@ -347,9 +333,7 @@ def _blended(
     """Return the blend of all systems; a published test split has no say in its weights and threshold."""
     if design.published:
         own = {"systems": [dict(row) for row in settings.values()]}
-        return run_trial(
-            "blend", design, threshold=threshold, prevalence=prevalence, settings=own, progress=progress
-        )
+        return run_trial("blend", design, threshold=threshold, prevalence=prevalence, settings=own, progress=progress)
     predictions, thresholds = blend_scores(
         [trial.predictions for trial in trials.values()], design.tested, len(design.folds),
         threshold=threshold, prevalence=prevalence,

@@ -94,9 +94,7 @@ def published_splits(examples: Sequence[Example]) -> tuple[list[Example], list[E
     return (train, test) if any(e.split == "train" for e in train) and test else None
 
 
-def divide(
-    examples: Sequence[Example], *, k: int = FOLDS, pool: bool = False, also: Sequence[Example] = ()
-) -> Design:
+def divide(examples: Sequence[Example], *, k: int = FOLDS, pool: bool = False, also: Sequence[Example] = ()) -> Design:
     """Divide labelled examples into training and test parts.
 
     Published train and test splits are used as they are, unless `pool` asks for folds over all examples.
@@ -119,8 +117,7 @@ def divide(
     for before, after in zip(planned, clean, strict=True):
         if before.train and not after.train and not more:
             raise DataError(
-                f"nothing to train on: each of the {len(before.train):,} training texts is also tested: "
-                f"{_CLEAN}"
+                f"nothing to train on: each of the {len(before.train):,} training texts is also tested: {_CLEAN}"
             )
     final = tuple(Fold([*fold.train, *more], fold.test) for fold in clean)
     tested = kept if parts is None else parts[1]

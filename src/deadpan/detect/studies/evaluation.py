@@ -13,13 +13,7 @@ from deadpan.arguments import check_examples, check_path, check_progress
 from deadpan.detect.detector import Detector
 from deadpan.detect.inputs import SeenTexts
 from deadpan.detect.studies.design import published_splits, source_name, write_study
-from deadpan.detect.verdicts import (
-    Threshold,
-    at_threshold,
-    check_prevalence,
-    check_threshold,
-    choose_threshold,
-)
+from deadpan.detect.verdicts import Threshold, at_threshold, check_prevalence, check_threshold, choose_threshold
 from deadpan.errors import ConfigError
 from deadpan.page import Table
 from deadpan.page.numbers import score
@@ -66,9 +60,7 @@ class Evaluation(Result):
 
     def summary(self) -> Summary:
         """Return the scores beside those of a constant answer, and what was excluded."""
-        rows = tuple(
-            (name, value, self.baseline.get(name), value.n) for name, value in self.table.scores.items()
-        )
+        rows = tuple((name, value, self.baseline.get(name), value.n) for name, value in self.table.scores.items())
         rate = "" if self.prevalence is None else f", scores for a prevalence of {self.prevalence:.3g}"
         notes = [
             f"{self.system} on {self.source} ({self.design}), threshold {self.threshold:.3g}{rate}.",
@@ -113,9 +105,7 @@ class Evaluation(Result):
         found = f"{metric_words(main)} {score(scores[main])}."
         better = scores[main].low is not None and beats(main, scores[main], self.baseline.get(main))
         worse = "" if better else " is not significantly better than a constant answer"
-        return OutputPage(
-            what, f"{what}{worse}: {found}", (f"n = {self.table.n:,}", f"threshold {self.threshold:.3g}")
-        )
+        return OutputPage(what, f"{what}{worse}: {found}", (f"n = {self.table.n:,}", f"threshold {self.threshold:.3g}"))
 
     def write(self, out: Path | str, *, inputs: Iterable[Path] = ()) -> None:
         """Write predictions.jsonl, scores.json, calibration.svg, report.html and manifest.json."""
@@ -204,9 +194,7 @@ def evaluate(
 def _check_scorable(source: str, examples: Sequence[Example], tested: Sequence[Example], pairs: bool) -> None:
     """Refuse what has no label, nothing that is new to the model, or no pairs where they are asked for."""
     if not any(example.label is not None for example in examples):
-        raise ConfigError(
-            f"nothing to score in {source}: no row has a label: name its column, --column label=NAME"
-        )
+        raise ConfigError(f"nothing to score in {source}: no row has a label: name its column, --column label=NAME")
     if not any(example.label is not None for example in tested):
         raise ConfigError(
             f"nothing to score in {source}: no labelled example that the model has not seen in training; "
@@ -299,9 +287,7 @@ def best_f1(truth: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:
     return float((2 * hits / (calls + truth.sum())).max())
 
 
-def _steps(
-    truth: NDArray[np.bool_], scores: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _steps(truth: NDArray[np.bool_], scores: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the hits and the calls after every distinct score, from the highest."""
     order = np.argsort(-scores, kind="stable")
     ends = np.flatnonzero(np.append(np.diff(scores[order]) != 0, True))

@@ -16,14 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from deadpan.arguments import (
-    check_examples,
-    check_mapping,
-    check_progress,
-    check_seed,
-    check_settings,
-    check_whole,
-)
+from deadpan.arguments import check_examples, check_mapping, check_progress, check_seed, check_settings, check_whole
 from deadpan.detect.studies.design import cross_validate, write_study
 from deadpan.detect.studies.transfer import AUC, TransferMatrix, transfer
 from deadpan.detect.system import make
@@ -97,12 +90,7 @@ class OriginStudy(Result):
     def as_dict(self) -> dict[str, object]:
         """Return every number, for `--json`."""
         explained = {
-            name: {
-                "detector": one.detector,
-                "origin": one.shortcut,
-                "within": one.within,
-                "share": one.share.as_dict(),
-            }
+            name: {"detector": one.detector, "origin": one.shortcut, "within": one.within, "share": one.share.as_dict()}
             for name, one in self.explained.items()
         }
         return {
@@ -116,13 +104,7 @@ class OriginStudy(Result):
         """Return the probe, what it explains per corpus, and the transfer."""
         moved = tuple((name, value) for name, value in self.moves().items())
         rows = tuple(
-            (
-                name,
-                "generated" if name in self.generated else "organic",
-                one.detector,
-                one.shortcut,
-                one.share,
-            )
+            (name, "generated" if name in self.generated else "organic", one.detector, one.shortcut, one.share)
             for name, one in self.explained.items()
         )
         shares = Table(("corpus", "called generated"), tuple(self.told.items()), "Share of its texts")
@@ -308,9 +290,7 @@ def _detector(
 ) -> FloatArray:
     """Return the held-out scores of a detector within one corpus."""
     trial = cross_validate(system, rows, seed=seed, settings=settings, progress=progress)
-    by_id = {
-        p.example_id: p.score if p.score is not None else float(bool(p.label)) for p in trial.predictions
-    }
+    by_id = {p.example_id: p.score if p.score is not None else float(bool(p.label)) for p in trial.predictions}
     return np.array([by_id[example.id] for example in rows], dtype=np.float64)
 
 

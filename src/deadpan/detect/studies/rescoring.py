@@ -68,10 +68,7 @@ class Rescoring(Result):
             "design": self.design,
             "systems": {
                 name: {
-                    score: {
-                        "before": self.before[name][score].as_dict(),
-                        "after": self.after[name][score].as_dict(),
-                    }
+                    score: {"before": self.before[name][score].as_dict(), "after": self.after[name][score].as_dict()}
                     for score in SCORES
                 }
                 for name in self.before
@@ -210,9 +207,7 @@ def _drawn(examples: Sequence[Example], n: int, seed: int) -> list[Example]:
     return [example for example, cluster in zip(examples, clusters, strict=True) if cluster in kept]
 
 
-def _answers(
-    system: str, design: Design, seed: int, journal: Journal | None, progress: Progress
-) -> list[Prediction]:
+def _answers(system: str, design: Design, seed: int, journal: Journal | None, progress: Progress) -> list[Prediction]:
     """Return the predictions of a system; a fold that an earlier start finished is not trained again."""
     found: dict[str, Prediction] = {}
     for number, fold in enumerate(design.folds):
@@ -236,9 +231,7 @@ def _facts(examples: Sequence[Example]) -> str:
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
-def _explained(
-    design: Design, answers: Sequence[Prediction], shortcut: Mapping[str, float], seed: int
-) -> Interval:
+def _explained(design: Design, answers: Sequence[Prediction], shortcut: Mapping[str, float], seed: int) -> Interval:
     """Return the share of a system's AUC that the shortcuts explain, on examples that both scored."""
     both = [(example, prediction.score) for example, prediction in zip(design.tested, answers, strict=True)
             if example.id in shortcut and prediction.score is not None]  # fmt: skip

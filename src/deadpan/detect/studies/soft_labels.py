@@ -123,21 +123,14 @@ class SoftStudy(Result):
 
 
 def study_soft_labels(
-    examples: Sequence[Example],
-    system: str = "linear",
-    *,
-    k: int = FOLDS,
-    seed: int = 0,
-    progress: Progress = silent,
+    examples: Sequence[Example], system: str = "linear", *, k: int = FOLDS, seed: int = 0, progress: Progress = silent
 ) -> SoftStudy:
     """Cross-validate a `system` trained on majority labels, on votes and on both; score against the votes."""
     check_whole(k, "the number of folds", 2)
     progress = check_progress(progress)
     rows = [example for example in check_examples(examples) if heard(example) is not None]
     if len(rows) < 2 * k:
-        raise DataError(
-            f"a study of votes needs at least {2 * k} examples with votes: got {len(rows)}; {WHERE}"
-        )
+        raise DataError(f"a study of votes needs at least {2 * k} examples with votes: got {len(rows)}; {WHERE}")
     plain = [replace(e, label=_share(e) > 0.5, split="") for e in rows]
     both = all(intended(example) is not None for example in rows)
     tagged = not SYSTEMS.load(split_variant(system)[0]).library  # one that adds up words, not a network
@@ -188,9 +181,7 @@ def _share(example: Example) -> float:
     return votes.share if votes else 0.0
 
 
-def expand_votes(
-    examples: Iterable[Example], copies: int = COPIES, *, majority: bool = False
-) -> list[Example]:
+def expand_votes(examples: Iterable[Example], copies: int = COPIES, *, majority: bool = False) -> list[Example]:
     """Return each example once per vote, labelled as that vote; examples without votes once, as they are.
 
     More than `copies` votes are scaled down to that many copies. With `majority` all copies have the label

@@ -7,14 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from deadpan.arguments import (
-    check_examples,
-    check_flag,
-    check_mapping,
-    check_progress,
-    check_settings,
-    check_whole,
-)
+from deadpan.arguments import check_examples, check_flag, check_mapping, check_progress, check_settings, check_whole
 from deadpan.detect.detector import Detector
 from deadpan.detect.studies.design import FOLDS, Design, Trial, divide, run_trial, write_study
 from deadpan.draws import sample
@@ -69,9 +62,7 @@ class TransferMatrix(Result):
     def summary(self) -> Summary:
         """Return the matrix, a row per training corpus."""
         corpora = tuple(self.cells)
-        rows: list[tuple[Cell, ...]] = [
-            (f"train {a}", *(self.cells[a][b].value for b in corpora)) for a in corpora
-        ]
+        rows: list[tuple[Cell, ...]] = [(f"train {a}", *(self.cells[a][b].value for b in corpora)) for a in corpora]
         intervals = [(f"{a} to {b}", self.cells[a][b]) for a in corpora for b in corpora]
         if self.together:
             rows.append((TOGETHER, *(self.together[b].value for b in corpora)))

@@ -73,9 +73,7 @@ class Random(Rate):
         draws = [int.from_bytes(draw(self.seed, example.id)[:8], "big") / 2**64 for example in examples]
         sarcastic = 1 - self.rate_
         # Scaled so that the training rate of scores exceeds the threshold of 0.5.
-        scores = [
-            0.5 * x / sarcastic if x < sarcastic else 0.5 + 0.5 * (x - sarcastic) / self.rate_ for x in draws
-        ]
+        scores = [0.5 * x / sarcastic if x < sarcastic else 0.5 + 0.5 * (x - sarcastic) / self.rate_ for x in draws]
         return predictions(examples, [min(score, 1.0) for score in scores])
 
 
@@ -158,9 +156,7 @@ class Cues(System):
         model.intercept_ = float(state["intercept"])
         model.rules_ = [(name, float(a), float(b), float(c)) for name, a, b, c in state["rules"]]
         if strange := [rule[0] for rule in model.rules_ if rule[0] not in KNOWN]:
-            raise DataError(
-                f"{folder}: a rule on {strange[0]!r}, which this version does not have; train it again"
-            )
+            raise DataError(f"{folder}: a rule on {strange[0]!r}, which this version does not have; train it again")
         return model
 
 
@@ -211,9 +207,7 @@ class NGrams(System):
 
     longest: ClassVar[int]
 
-    def __init__(
-        self, *, min_count: int = 1, turns: int | None = 0, speakers: bool = False, seed: int = 0
-    ) -> None:
+    def __init__(self, *, min_count: int = 1, turns: int | None = 0, speakers: bool = False, seed: int = 0) -> None:
         super().__init__(turns=turns, speakers=speakers, seed=seed)
         if min_count < 1:
             raise ConfigError(f"min_count is 1 or more: got {min_count}")
@@ -254,9 +248,7 @@ class NGrams(System):
                 right[strength] += int(((features[test] @ weights > 0) == labels[test]).sum())
         return max(STRENGTHS, key=lambda strength: right[strength])
 
-    def _weights(
-        self, features: csr_matrix, labels: NDArray[np.bool_], strength: float
-    ) -> NDArray[np.float64]:
+    def _weights(self, features: csr_matrix, labels: NDArray[np.bool_], strength: float) -> NDArray[np.float64]:
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.linear_model import LogisticRegression
 
@@ -364,9 +356,7 @@ class EmbeddingSystem(System):
 
     about = "SARC: summed word vectors"
 
-    def __init__(
-        self, *, vectors: str = "", turns: int | None = 0, speakers: bool = False, seed: int = 0
-    ) -> None:
+    def __init__(self, *, vectors: str = "", turns: int | None = 0, speakers: bool = False, seed: int = 0) -> None:
         super().__init__(turns=turns, speakers=speakers, seed=seed)
         self.vectors = vectors
 

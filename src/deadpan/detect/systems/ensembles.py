@@ -57,9 +57,7 @@ class Blend(System):
         if isinstance(systems, str):
             systems = [name.strip() for name in systems.replace("+", ",").split(",") if name.strip()]
         if not isinstance(systems, Sequence) or not all(isinstance(each, str | Mapping) for each in systems):
-            raise ConfigError(
-                f"systems of a blend are names, or tables of a name and settings: got {systems!r}"
-            )
+            raise ConfigError(f"systems of a blend are names, or tables of a name and settings: got {systems!r}")
         self.systems = [member if isinstance(member, str) else dict(member) for member in systems]
         self.folds = folds
         if len(self.systems) < 2:
@@ -153,9 +151,7 @@ def blend_scores(
     if len(kept) != len(examples) or any(len(trial) != len(kept) for trial in trials):
         raise DataError("a blend needs one prediction of each system for each labelled example")
     columns = log_odds(
-        np.array(
-            [[0.5 if p.score is None else p.score for p in trial] for trial in trials], dtype=np.float64
-        ).T
+        np.array([[0.5 if p.score is None else p.score for p in trial] for trial in trials], dtype=np.float64).T
     )
     rows = {example.id: row for row, example in enumerate(kept)}
     said: dict[str, Prediction] = {}
@@ -424,9 +420,7 @@ class History(System):
         model = cls(**state["settings"])
         model.trust_ = Fitted([np.array(state["trust"])], float(state["intercept"]))
         model.habits_ = [
-            Habits(
-                h["by"], {name: (int(t), int(n)) for name, (t, n) in h["counts"].items()}, float(h["rate"])
-            )
+            Habits(h["by"], {name: (int(t), int(n)) for name, (t, n) in h["counts"].items()}, float(h["rate"]))
             for h in state["habits"]
         ]
         model.model_ = SYSTEMS.load(split_variant(model.text)[0]).load(folder / "text")

@@ -169,9 +169,7 @@ class Linear(System):
         self.quality_ = best[0]
         return best[1]
 
-    def _out_of_fold(
-        self, blocks: Blocks, labels: Labels, fold: Rows, weighting: Weighting, strength: float
-    ) -> Array:
+    def _out_of_fold(self, blocks: Blocks, labels: Labels, fold: Rows, weighting: Weighting, strength: float) -> Array:
         """Return the margins of every row by a model not trained on its fold."""
         margins = np.zeros(len(labels))
         for number in np.unique(fold):
@@ -196,12 +194,8 @@ class Linear(System):
     def _keep(self, fitted: Fitted, blocks: Blocks) -> None:
         grams = [block for block in blocks if isinstance(block, GramBlock)]
         self.weights_ = {
-            kind: GramWeights(
-                block.keys, value.astype(np.float32), (value * weight).astype(np.float32), block.share
-            )
-            for kind, block, value, weight in zip(
-                self.kinds_, grams, self._values, fitted.weights, strict=False
-            )
+            kind: GramWeights(block.keys, value.astype(np.float32), (value * weight).astype(np.float32), block.share)
+            for kind, block, value, weight in zip(self.kinds_, grams, self._values, fitted.weights, strict=False)
         }
         self.dense_weights_, self.intercept_ = fitted.weights[-1], fitted.intercept
         del self._values
@@ -303,9 +297,7 @@ class Linear(System):
                 arrays = dict(file)
         except (KeyError, TypeError, ValueError, OSError) as bad:
             raise DataError(f"{folder}: not a linear model of this version ({bad}); train it again") from None
-        model.centre_, model.spread_, model.dense_weights_ = (
-            arrays[k] for k in ("centre", "spread", "dense")
-        )
+        model.centre_, model.spread_, model.dense_weights_ = (arrays[k] for k in ("centre", "spread", "dense"))
         kinds = [kind for kind in SHARES if f"{kind}_keys" in arrays]
         model.kinds_ = kinds
         model.weights_ = {

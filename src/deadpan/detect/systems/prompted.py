@@ -167,9 +167,7 @@ class Prompted(System):
         with self._client as client:
             replies = client.complete_many(asked, on_reply=count)
         return [
-            self._prediction(
-                example, prompt.read(reply.text), reply.probabilities.get(prompt.yes), reply.text
-            )
+            self._prediction(example, prompt.read(reply.text), reply.probabilities.get(prompt.yes), reply.text)
             for example, reply in zip(examples, replies, strict=True)
         ]
 

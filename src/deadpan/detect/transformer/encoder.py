@@ -124,9 +124,7 @@ def load(name: str) -> tuple[Any, Any]:
                 label2id={label: number for number, label in enumerate(LABELS)},
             )  # fmt: skip
         except (OSError, ValueError, tensors.SafetensorError) as bad:
-            cure = (
-                "is it a complete model?" if here else "give a folder, or connect to the hub once to fetch it"
-            )
+            cure = "is it a complete model?" if here else "give a folder, or connect to the hub once to fetch it"
             raise ModelError(f"the encoder {name!r} cannot be loaded ({reason_of(bad)}): {cure}") from None
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token
@@ -161,9 +159,7 @@ def prepare(model: nn.Module, options: TransformerOptions, sparse: bool) -> nn.M
     try:
         adapted: nn.Module = peft.get_peft_model(model, config)
     except ValueError as bad:
-        raise ConfigError(
-            f"LoRA finds nothing to adapt in {options.encoder}: use method full ({bad})"
-        ) from None
+        raise ConfigError(f"LoRA finds nothing to adapt in {options.encoder}: use method full ({bad})") from None
     if options.start:
         continue_from(adapted, options.start)
     return adapted
@@ -190,9 +186,7 @@ def _upper_linear(model: Any, freeze: int) -> list[str]:
     """Return the names of the linear modules above the frozen layers."""
     linear = need("torch", "neural").nn.Linear
     upper = {id(module) for layer in _layers(model)[freeze:] for module in layer.modules()}
-    return [
-        name for name, module in model.named_modules() if isinstance(module, linear) and id(module) in upper
-    ]
+    return [name for name, module in model.named_modules() if isinstance(module, linear) and id(module) in upper]
 
 
 def _freeze(model: Any, layers: int) -> None:
@@ -324,9 +318,7 @@ def swapped_pair(context: Context, example: Example) -> tuple[str, str]:
     return "\n".join(before), response
 
 
-def training_pairs(
-    context: Context, examples: Sequence[Example], share: float, seed: int
-) -> list[tuple[str, str]]:
+def training_pairs(context: Context, examples: Sequence[Example], share: float, seed: int) -> list[tuple[str, str]]:
     """Return the pairs of all examples, about `share` of them swapped; drawn by id."""
     below = int(share * 2**64)
     return [

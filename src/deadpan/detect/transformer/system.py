@@ -50,9 +50,7 @@ class Transformer(System):
     variant = "encoder"
     library, extra = "transformers", "neural"
 
-    def __init__(
-        self, *, turns: int | None = 0, speakers: bool = False, seed: int = 0, **options: Any
-    ) -> None:
+    def __init__(self, *, turns: int | None = 0, speakers: bool = False, seed: int = 0, **options: Any) -> None:
         super().__init__(turns=turns, speakers=speakers, seed=seed)
         self.options = config_from(options, TransformerOptions, source="transformer")
         self._plain: PlainEncoder | None = None
@@ -121,9 +119,7 @@ class Transformer(System):
 
         device = find_device(self.options.device)
         pairs = self._encode([self.context.texts(example) for example in examples])
-        return predictions(
-            examples, sigmoid(margins(self.model_.to(device), pairs, PREDICTED_TOGETHER, device))
-        )
+        return predictions(examples, sigmoid(margins(self.model_.to(device), pairs, PREDICTED_TOGETHER, device)))
 
     def save(self, folder: Path) -> None:
         """Write the encoder in the library's own format, or of LoRA only the additions and the head."""
@@ -189,9 +185,7 @@ def export_model(system: System, form: str, folder: Path) -> Path:
     if len(members) == 1:
         system = members[0]
     if not isinstance(system, Transformer):
-        raise ConfigError(
-            "only a transformer detector has an encoder to export: others are plain arrays already"
-        )
+        raise ConfigError("only a transformer detector has an encoder to export: others are plain arrays already")
     if not system.is_fitted:
         raise ConfigError("the detector is not trained: fit it first")
     folder.mkdir(parents=True, exist_ok=True)

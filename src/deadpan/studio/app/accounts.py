@@ -55,9 +55,7 @@ _RETURN_SALT = "deadpan.studio.return"
 class LoginForm(forms.Form):
     """Name and password."""
 
-    name = forms.CharField(
-        label=_("Name"), max_length=150, widget=forms.TextInput(attrs={"autocomplete": "username"})
-    )
+    name = forms.CharField(label=_("Name"), max_length=150, widget=forms.TextInput(attrs={"autocomplete": "username"}))
     password = forms.CharField(
         label=_("Password"),
         max_length=200,
@@ -93,9 +91,7 @@ class LoginForm(forms.Form):
 class AccountForm(forms.Form):
     """A new account."""
 
-    name = forms.CharField(
-        label=_("Name"), max_length=150, widget=forms.TextInput(attrs={"autocomplete": "username"})
-    )
+    name = forms.CharField(label=_("Name"), max_length=150, widget=forms.TextInput(attrs={"autocomplete": "username"}))
     password = forms.CharField(
         label=_("Password (10 characters or more)"),
         max_length=200,
@@ -187,9 +183,7 @@ def start(request: HttpRequest, token: str) -> HttpResponse:
             person = Person.objects.make(is_owner=True, **form.cleaned_data)
         sign_in(request, person)
         return redirect("home")
-    return render(
-        request, "studio/account.html", {"form": form, "title": gettext("Create the study leader's account")}
-    )
+    return render(request, "studio/account.html", {"form": form, "title": gettext("Create the study leader's account")})
 
 
 @login_required
@@ -297,9 +291,7 @@ def _admit(request: HttpRequest, invite: Any, form: AccountForm | None, outsider
             if member is None:
                 raise Http404
             if crowd_id:
-                Identity.objects.update_or_create(
-                    member=member, defaults={"crowd_id": crowd_id, "platform": visit}
-                )
+                Identity.objects.update_or_create(member=member, defaults={"crowd_id": crowd_id, "platform": visit})
             if not member.language:
                 Member.objects.filter(pk=member.pk).update(language=_language(invite.study))
     except IntegrityError:  # somebody else took the name at the same time
@@ -311,9 +303,7 @@ def _admit(request: HttpRequest, invite: Any, form: AccountForm | None, outsider
 
 def taken_part() -> str:
     """Return what somebody is told who comes with an id that has taken part."""
-    return str(
-        gettext("Somebody with this id has already taken part. If it was you, use the link you were given.")
-    )
+    return str(gettext("Somebody with this id has already taken part. If it was you, use the link you were given."))
 
 
 def _language(study: Any) -> str:
@@ -337,11 +327,7 @@ def _person(request: HttpRequest, form: AccountForm | None, outsider: bool) -> A
 @login_required
 def home(request: HttpRequest) -> HttpResponse:
     """List the person's studies; for an owner, all studies."""
-    mine = (
-        Member.objects.filter(person=request.user)
-        .exclude(state__in=(WITHDRAWN, REMOVED))
-        .select_related("study")
-    )
+    mine = Member.objects.filter(person=request.user).exclude(state__in=(WITHDRAWN, REMOVED)).select_related("study")
     studies = StoredStudy.objects.order_by("-created_at") if request.user.is_owner else []
     return render(request, "studio/home.html", {"memberships": mine, "studies": studies})
 

@@ -51,9 +51,7 @@ def open_studio(
         connection.close()
         wanted = database_settings(home, address)
         if wanted["ENGINE"] != connection.settings_dict["ENGINE"]:
-            raise ConfigError(
-                "a process can open only one kind of database: start another process for the other"
-            )
+            raise ConfigError("a process can open only one kind of database: start another process for the other")
         # Tests and the tour open several studios in one process.
         connection.settings_dict.update(wanted)
         home.mkdir(parents=True, exist_ok=True)
@@ -89,8 +87,7 @@ def check_connections(workers: int, threads: int) -> None:
         return
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT current_setting('max_connections')::int, "
-            "current_setting('superuser_reserved_connections')::int"
+            "SELECT current_setting('max_connections')::int, current_setting('superuser_reserved_connections')::int"
         )
         most, kept = cursor.fetchone()
     if workers * threads + 1 > most - kept:
@@ -119,9 +116,7 @@ def migrate_database(home: Path, url: str) -> list[str]:
         place = str(home / DATABASE) if not url else "DATABASE_URL"
         raise DataError(f"{place}: the database was made by deadpan {earlier[0]}: open it with that version")
     if newer:
-        raise DataError(
-            f"the database was made by a newer deadpan (it knows {newer[-1]}): install that version"
-        )
+        raise DataError(f"the database was made by a newer deadpan (it knows {newer[-1]}): install that version")
     plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
     if not plan:
         return []
@@ -143,9 +138,7 @@ def copy_before_migration(home: Path, url: str) -> Path:
 
     target = private_file(folder / f"before-migration-{stamp}.sql")
     if not shutil.which("pg_dump"):
-        raise DataError(
-            "the database is of an older version, and pg_dump is needed to copy it first: install pg_dump"
-        )
+        raise DataError("the database is of an older version, and pg_dump is needed to copy it first: install pg_dump")
     # The password goes by the environment: other users of the machine see the words of a command.
     parts = database_settings(home, url)
     variables = {f"PG{name}": parts[name] for name in ("HOST", "PORT", "USER", "PASSWORD") if parts[name]}

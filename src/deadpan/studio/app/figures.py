@@ -92,12 +92,7 @@ def compute_figures(study: Any, language: str) -> str:
     refresh_cases(study)
     with translation.override(language):
         page: str = render_to_string("studio/dashboard_live.html", _figures(study))
-    values = {
-        "stamp": stamp,
-        "page": page,
-        "seconds": time.monotonic() - began,
-        "computed_at": timezone.now(),
-    }
+    values = {"stamp": stamp, "page": page, "seconds": time.monotonic() - began, "computed_at": timezone.now()}
     with suppress(IntegrityError), transaction.atomic():  # another request was faster
         lock_study(study.pk)
         # Somebody who withdrew meanwhile may be named on the page: it is shown once more, and not kept.

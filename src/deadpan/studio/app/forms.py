@@ -77,17 +77,12 @@ class NewStudyForm(forms.Form):
         max_value=10_000,
     )
     overlap = forms.FloatField(
-        label=_("Share of items that get all raters; empty: all of them"),
-        required=False,
-        min_value=0,
-        max_value=1,
+        label=_("Share of items that get all raters; empty: all of them"), required=False, min_value=0, max_value=1
     )
     country = forms.ChoiceField(
         label=_("Only people who live in this country"), required=False, choices=country_choices
     )
-    gender = forms.ChoiceField(
-        label=_("Only people of this gender"), required=False, choices=[("", ""), *GENDERS]
-    )
+    gender = forms.ChoiceField(label=_("Only people of this gender"), required=False, choices=[("", ""), *GENDERS])
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -29,17 +29,7 @@ from deadpan.studio.app.accounts import is_guest, sign_in
 from deadpan.studio.app.figures import figures_page
 from deadpan.studio.app.forms import NewStudyForm, SettingsForm
 from deadpan.studio.app.security import clean_text, for_judges, for_owners, takes_files, whole_number
-from deadpan.studio.models import (
-    INVITED,
-    MAIN,
-    ROLES,
-    Event,
-    Invite,
-    Member,
-    StoredCase,
-    StoredItem,
-    StoredJudgment,
-)
+from deadpan.studio.models import INVITED, MAIN, ROLES, Event, Invite, Member, StoredCase, StoredItem, StoredJudgment
 from deadpan.studio.people.admission import make_invite, renew_invite, revoke_invite, set_admission
 from deadpan.studio.people.assignment import even_share
 from deadpan.studio.protocols import PROTOCOLS
@@ -121,9 +111,7 @@ def settings(request: HttpRequest) -> HttpResponse:
         except DeadpanError as bad:
             form.add_error(None, str(bad))
     return render(
-        request,
-        "studio/settings.html",
-        {"study": request.study, "form": form, "even": even_share(request.study)},
+        request, "studio/settings.html", {"study": request.study, "form": form, "even": even_share(request.study)}
     )
 
 
@@ -196,16 +184,10 @@ def change_member(request: HttpRequest, pk: int) -> HttpResponse:
         steering.restore_member(request.study, member.pseudonym, request.user.name)
     elif do in ("admit", "refuse"):
         set_admission(request.study, member.pseudonym, do == "admit", request.user.name)
-    elif (
-        do == "password"
-        and member.person.has_usable_password()
-        and _may_reset_password(request.user, member.person)
-    ):
+    elif do == "password" and member.person.has_usable_password() and _may_reset_password(request.user, member.person):
         token = steering.reset_token(member.person, timezone.now())
         steering.log_event(request.study, request.user.name, "reset password", member=member.pseudonym)
-        return people_page(
-            request, slug=request.study.slug, link=str(request.build_absolute_uri(f"/reset/{token}"))
-        )
+        return people_page(request, slug=request.study.slug, link=str(request.build_absolute_uri(f"/reset/{token}")))
     else:
         raise Http404
     return redirect("people", slug=request.study.slug)
@@ -302,9 +284,7 @@ def release_page(request: HttpRequest) -> HttpResponse:
     mode = request.POST.get("mode", "")
     if mode not in MODES:
         raise Http404
-    facts = {
-        name: clean_text(request.POST.get(name, ""))[:300] for name in ("version", "licence", "citation")
-    }
+    facts = {name: clean_text(request.POST.get(name, ""))[:300] for name in ("version", "licence", "citation")}
     facts = {"version": facts["version"] or "1.0.0", "licence": facts["licence"] or "not decided",
              "citation": facts["citation"] or "not yet published"}  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
@@ -340,9 +320,7 @@ def new(request: HttpRequest) -> HttpResponse:
         raise Http404
     form = NewStudyForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
-        draft = {
-            name: form.cleaned_data[name] for name in ("protocol", "name", "title", "language", "raters")
-        }
+        draft = {name: form.cleaned_data[name] for name in ("protocol", "name", "title", "language", "raters")}
         draft["settings"] = form.settings()
         file = form.cleaned_data["file"]
         try:
@@ -394,9 +372,7 @@ def _from_table(request: HttpRequest, path: Any, draft: dict[str, Any], context:
         for part, needed in sources.wanted_columns(draft["protocol"]).items()
     ]
     missing = [
-        part
-        for part, needed in sources.wanted_columns(draft["protocol"]).items()
-        if needed and not chosen.get(part)
+        part for part, needed in sources.wanted_columns(draft["protocol"]).items() if needed and not chosen.get(part)
     ]
     if missing:
         context["error"] = _("Choose a column for: %(parts)s") % {"parts": ", ".join(missing)}
@@ -447,9 +423,7 @@ def preview(request: HttpRequest) -> HttpResponse:
     """Show the first items as people see them, with nothing that is saved."""
     study = request.study
     protocol, settings = protocol_of(study), settings_of(study)
-    screens = [
-        screen_of(item, study, f"preview:{item.pk}") for item in study.items.order_by("position")[:_PREVIEWS]
-    ]
+    screens = [screen_of(item, study, f"preview:{item.pk}") for item in study.items.order_by("position")[:_PREVIEWS]]
     context = {"study": study, "screens": screens, "protocol": protocol, "settings": settings}
     return render(request, "studio/preview.html", context)
 

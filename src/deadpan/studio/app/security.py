@@ -127,17 +127,14 @@ class LoginAttempt:
             hash_token(f"name\x1f{name}"): _NAME_LIMIT,
             hash_token(f"address\x1f{address}"): _ADDRESS_LIMIT,
         }
-        self.rows: list[Any] = [
-            (Attempt.objects.create(key=key, created_at=now), limits[key]) for key in limits
-        ]
+        self.rows: list[Any] = [(Attempt.objects.create(key=key, created_at=now), limits[key]) for key in limits]
 
     @property
     def refused(self) -> bool:
         """True if one of the limits is reached; such a try is not counted itself."""
         # Only earlier attempts count (pk__lt), so of two at once the second is the one refused.
         over = any(
-            Attempt.objects.filter(key=row.key, created_at__gt=self.now - _WINDOW, pk__lt=row.pk).count()
-            >= limit
+            Attempt.objects.filter(key=row.key, created_at__gt=self.now - _WINDOW, pk__lt=row.pk).count() >= limit
             for row, limit in self.rows
         )
         if over:
@@ -164,9 +161,7 @@ def for_members(*roles: str) -> Callable[[View], View]:
     def decorate(view: View) -> View:
         @wraps(view)
         def guarded(request: HttpRequest, slug: str, **kwargs: Any) -> HttpResponse:
-            member = (
-                Member.objects.filter(study__slug=slug, person=request.user).select_related("study").first()
-            )
+            member = Member.objects.filter(study__slug=slug, person=request.user).select_related("study").first()
             if member is None or member.role not in roles or member.state in _OUT_STATES:
                 raise Http404
             request.member, request.study = member, member.study
@@ -218,11 +213,7 @@ def for_holders(view: View) -> View:
         assignment = found.first()
         if assignment is None or not _at_work(assignment.member):
             raise Http404
-        request.assignment, request.member, request.study = (
-            assignment,
-            assignment.member,
-            assignment.member.study,
-        )
+        request.assignment, request.member, request.study = (assignment, assignment.member, assignment.member.study)
         return view(request, number)
 
     entered: View = login_required(guarded)
@@ -291,11 +282,7 @@ class UploadMiddleware:
             length = 0
         if length <= _LARGEST_FORM:
             return None
-        if (
-            getattr(view, "takes_files", False)
-            and length <= _LARGEST_UPLOAD
-            and request.user.is_authenticated
-        ):
+        if getattr(view, "takes_files", False) and length <= _LARGEST_UPLOAD and request.user.is_authenticated:
             return None
         return render(request, "studio/too_large.html", {"limit": _LARGEST_UPLOAD // 1024**2}, status=413)
 
@@ -361,9 +348,7 @@ def forbidden(request: HttpRequest, exception: Any = None) -> HttpResponse:
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Answer a form that is too old or came from another site."""
-    text = _(
-        "The form was too old or came from another page. Nothing was changed. Go back, reload and try again."
-    )
+    text = _("The form was too old or came from another page. Nothing was changed. Go back, reload and try again.")
     return _page(request, _("That form could not be accepted"), text, 403)
 
 
@@ -376,7 +361,5 @@ def server_error(request: HttpRequest) -> HttpResponse:
     """Answer 500, or 503 if it is the database that cannot be reached."""
     if isinstance(sys.exc_info()[1], _DATABASE_LOST):
         return unavailable()
-    text = _(
-        "Something went wrong on the server. What was shown as saved is safe. Reload the page and go on."
-    )
+    text = _("Something went wrong on the server. What was shown as saved is safe. Reload the page and go on.")
     return _page(request, _("Something went wrong"), text, 500)

@@ -162,8 +162,7 @@ class BodyDeadline:
             body = self._read(environ, int(length))
             if body is None:
                 start_response(
-                    "408 Request Timeout",
-                    [("Content-Type", "text/plain; charset=utf-8"), ("Connection", "close")],
+                    "408 Request Timeout", [("Content-Type", "text/plain; charset=utf-8"), ("Connection", "close")]
                 )
                 return [b"too slow"]
             environ["wsgi.input"] = io.BytesIO(body)
@@ -189,9 +188,7 @@ class BodyDeadline:
         return body
 
 
-def application_for(
-    home: Path, hosts: tuple[str, ...] = (), plain_http: bool = False, client_header: str = ""
-) -> Any:
+def application_for(home: Path, hosts: tuple[str, ...] = (), plain_http: bool = False, client_header: str = "") -> Any:
     """Return the WSGI application of a studio whose database is migrated."""
     header = f"HTTP_{client_header.upper().replace('-', '_')}" if client_header else ""
     open_studio(home, hosts=hosts, plain_http=plain_http, migrate=False, client_header=header)

@@ -46,11 +46,7 @@ _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 
 def settings_for(
-    home: Path,
-    url: str = "",
-    hosts: tuple[str, ...] = (),
-    plain_http: bool = False,
-    client_header: str = "",
+    home: Path, url: str = "", hosts: tuple[str, ...] = (), plain_http: bool = False, client_header: str = ""
 ) -> dict[str, Any]:
     """Return all settings. `plain_http` allows cookies without TLS, for a network you trust.
 
@@ -86,10 +82,7 @@ def settings_for(
         "AUTHENTICATION_BACKENDS": ["deadpan.studio.app.security.PasswordBackend"],
         "PASSWORD_HASHERS": ["django.contrib.auth.hashers.Argon2PasswordHasher"],
         "AUTH_PASSWORD_VALIDATORS": [
-            {
-                "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
-                "OPTIONS": {"min_length": 10},
-            },
+            {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
             {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
             {"NAME": "deadpan.studio.app.security.PlainWordValidator"},
             {

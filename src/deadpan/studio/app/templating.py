@@ -32,9 +32,7 @@ register = template.Library()
 def data_table(table: Table, caption: str = "", numeric: Sequence[str] = ()) -> Any:
     """Return a table with intervals and whiskers; render_table escapes every cell."""
     rows = tuple(tuple(_with_translated_reason(cell) for cell in row) for row in table.rows)
-    drawn = render_table(
-        replace(table, rows=rows), caption, [name for name in numeric if name in table.columns]
-    )
+    drawn = render_table(replace(table, rows=rows), caption, [name for name in numeric if name in table.columns])
     # Cells are escaped, so ">undefined<" is what render_table writes where there is no value.
     return mark_safe(drawn.replace(">undefined<", f">{escape(gettext('undefined'))}<"))
 

@@ -100,11 +100,7 @@ def consent_page(request: HttpRequest) -> HttpResponse:
     wanted = dict(settings.match)
     missing = False
     if request.method == "POST" and request.POST.get("agree") == "yes":
-        facts = {
-            name: clean_text(request.POST.get(name, ""))[:40]
-            for name in ("country", "gender")
-            if name in wanted
-        }
+        facts = {name: clean_text(request.POST.get(name, ""))[:40] for name in ("country", "gender") if name in wanted}
         missing = not all(facts.values())
         if not missing:
             _agreed(member, text, facts, wanted)
@@ -468,9 +464,7 @@ def try_ten(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         keys = signing.loads(request.POST.get("items", ""), salt=_TRY_SALT, max_age=24 * 3600)
         # The signed list says which items were shown: nobody gets a score for others.
-        chosen = sorted(
-            StoredItem.objects.filter(study=study, pk__in=keys), key=lambda row: keys.index(row.pk)
-        )
+        chosen = sorted(StoredItem.objects.filter(study=study, pk__in=keys), key=lambda row: keys.index(row.pk))
     except (signing.BadSignature, ValueError, TypeError):
         raise Http404 from None
     return _try_page(request, study, chosen, request.POST)

@@ -73,9 +73,7 @@ class Migration(migrations.Migration):
                 ("is_owner", models.BooleanField(default=False)),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
             ],
-            options={
-                "abstract": False,
-            },
+            options={"abstract": False},
         ),
         migrations.CreateModel(
             name="Attempt",
@@ -129,9 +127,7 @@ class Migration(migrations.Migration):
                 ("round_items", models.PositiveIntegerField(default=0)),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
             ],
-            options={
-                "db_table": "studio_study",
-            },
+            options={"db_table": "studio_study"},
         ),
         migrations.CreateModel(
             name="Member",
@@ -194,9 +190,7 @@ class Migration(migrations.Migration):
                 (
                     "study",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="members",
-                        to="studio.storedstudy",
+                        on_delete=django.db.models.deletion.PROTECT, related_name="members", to="studio.storedstudy"
                     ),
                 ),
             ],
@@ -214,9 +208,7 @@ class Migration(migrations.Migration):
                 (
                     "member",
                     models.OneToOneField(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="identity",
-                        to="studio.member",
+                        on_delete=django.db.models.deletion.PROTECT, related_name="identity", to="studio.member"
                     ),
                 ),
             ],
@@ -230,11 +222,7 @@ class Migration(migrations.Migration):
                 (
                     "kind",
                     models.CharField(
-                        choices=[
-                            ("main", "Main"),
-                            ("qualification", "Qualification"),
-                            ("attention", "Attention"),
-                        ],
+                        choices=[("main", "Main"), ("qualification", "Qualification"), ("attention", "Attention")],
                         default="main",
                         max_length=13,
                     ),
@@ -252,15 +240,11 @@ class Migration(migrations.Migration):
                 (
                     "study",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="items",
-                        to="studio.storedstudy",
+                        on_delete=django.db.models.deletion.PROTECT, related_name="items", to="studio.storedstudy"
                     ),
                 ),
             ],
-            options={
-                "db_table": "studio_item",
-            },
+            options={"db_table": "studio_item"},
         ),
         migrations.CreateModel(
             name="StoredImport",
@@ -274,15 +258,11 @@ class Migration(migrations.Migration):
                 (
                     "study",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="imports",
-                        to="studio.storedstudy",
+                        on_delete=django.db.models.deletion.PROTECT, related_name="imports", to="studio.storedstudy"
                     ),
                 ),
             ],
-            options={
-                "db_table": "studio_import",
-            },
+            options={"db_table": "studio_import"},
         ),
         migrations.CreateModel(
             name="StoredFigures",
@@ -297,15 +277,11 @@ class Migration(migrations.Migration):
                 (
                     "study",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="figures",
-                        to="studio.storedstudy",
+                        on_delete=django.db.models.deletion.CASCADE, related_name="figures", to="studio.storedstudy"
                     ),
                 ),
             ],
-            options={
-                "db_table": "studio_figures",
-            },
+            options={"db_table": "studio_figures"},
         ),
         migrations.CreateModel(
             name="StoredCase",
@@ -318,32 +294,23 @@ class Migration(migrations.Migration):
                 (
                     "item",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="cases",
-                        to="studio.storeditem",
+                        on_delete=django.db.models.deletion.CASCADE, related_name="cases", to="studio.storeditem"
                     ),
                 ),
                 (
                     "study",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="cases",
-                        to="studio.storedstudy",
+                        on_delete=django.db.models.deletion.CASCADE, related_name="cases", to="studio.storedstudy"
                     ),
                 ),
             ],
-            options={
-                "db_table": "studio_case",
-            },
+            options={"db_table": "studio_case"},
         ),
         migrations.AddField(
             model_name="invite",
             name="study",
             field=models.ForeignKey(
-                null=True,
-                on_delete=django.db.models.deletion.PROTECT,
-                related_name="invites",
-                to="studio.storedstudy",
+                null=True, on_delete=django.db.models.deletion.PROTECT, related_name="invites", to="studio.storedstudy"
             ),
         ),
         migrations.CreateModel(
@@ -364,9 +331,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-            options={
-                "abstract": False,
-            },
+            options={"abstract": False},
         ),
         migrations.CreateModel(
             name="StoredSubmission",
@@ -380,23 +345,17 @@ class Migration(migrations.Migration):
                 (
                     "member",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="submissions",
-                        to="studio.member",
+                        on_delete=django.db.models.deletion.PROTECT, related_name="submissions", to="studio.member"
                     ),
                 ),
                 (
                     "study",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="submissions",
-                        to="studio.storedstudy",
+                        on_delete=django.db.models.deletion.PROTECT, related_name="submissions", to="studio.storedstudy"
                     ),
                 ),
             ],
-            options={
-                "db_table": "studio_submission",
-            },
+            options={"db_table": "studio_submission"},
         ),
         migrations.CreateModel(
             name="Tombstone",
@@ -425,15 +384,11 @@ class Migration(migrations.Migration):
                 (
                     "study",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="tombstones",
-                        to="studio.storedstudy",
+                        on_delete=django.db.models.deletion.PROTECT, related_name="tombstones", to="studio.storedstudy"
                     ),
                 ),
             ],
-            options={
-                "abstract": False,
-            },
+            options={"abstract": False},
         ),
         migrations.CreateModel(
             name="Assignment",
@@ -443,12 +398,7 @@ class Migration(migrations.Migration):
                 (
                     "state",
                     models.CharField(
-                        choices=[
-                            ("open", "Open"),
-                            ("done", "Done"),
-                            ("returned", "Returned"),
-                            ("skipped", "Skipped"),
-                        ],
+                        choices=[("open", "Open"), ("done", "Done"), ("returned", "Returned"), ("skipped", "Skipped")],
                         default="open",
                         max_length=8,
                     ),
@@ -460,17 +410,13 @@ class Migration(migrations.Migration):
                 (
                     "member",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="assignments",
-                        to="studio.member",
+                        on_delete=django.db.models.deletion.PROTECT, related_name="assignments", to="studio.member"
                     ),
                 ),
                 (
                     "item",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="assignments",
-                        to="studio.storeditem",
+                        on_delete=django.db.models.deletion.PROTECT, related_name="assignments", to="studio.storeditem"
                     ),
                 ),
             ],
@@ -504,25 +450,19 @@ class Migration(migrations.Migration):
                 (
                     "item",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="judgments",
-                        to="studio.storeditem",
+                        on_delete=django.db.models.deletion.PROTECT, related_name="judgments", to="studio.storeditem"
                     ),
                 ),
                 (
                     "member",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="judgments",
-                        to="studio.member",
+                        on_delete=django.db.models.deletion.PROTECT, related_name="judgments", to="studio.member"
                     ),
                 ),
                 (
                     "study",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="judgments",
-                        to="studio.storedstudy",
+                        on_delete=django.db.models.deletion.PROTECT, related_name="judgments", to="studio.storedstudy"
                     ),
                 ),
             ],
@@ -532,9 +472,7 @@ class Migration(migrations.Migration):
                     models.Index(fields=["member", "item", "id"], name="journal_of_an_item"),
                     models.Index(fields=["study", "id"], name="journal_of_a_study"),
                 ],
-                "constraints": [
-                    models.UniqueConstraint(fields=("member", "key", "question"), name="one_save_a_key")
-                ],
+                "constraints": [models.UniqueConstraint(fields=("member", "key", "question"), name="one_save_a_key")],
             },
         ),
         migrations.AddIndex(
@@ -546,12 +484,10 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.AddIndex(
-            model_name="storeditem",
-            index=models.Index(fields=["study", "kind", "position"], name="items_in_order"),
+            model_name="storeditem", index=models.Index(fields=["study", "kind", "position"], name="items_in_order")
         ),
         migrations.AddIndex(
-            model_name="storeditem",
-            index=models.Index(fields=["study", "family"], name="items_of_a_family"),
+            model_name="storeditem", index=models.Index(fields=["study", "family"], name="items_of_a_family")
         ),
         migrations.AddConstraint(
             model_name="storeditem",
@@ -566,8 +502,7 @@ class Migration(migrations.Migration):
             index=models.Index(fields=["study", "decided", "share", "item"], name="cases_to_decide"),
         ),
         migrations.AddConstraint(
-            model_name="storedcase",
-            constraint=models.UniqueConstraint(fields=("item", "question"), name="a_case_once"),
+            model_name="storedcase", constraint=models.UniqueConstraint(fields=("item", "question"), name="a_case_once")
         ),
         migrations.AddConstraint(
             model_name="member",

@@ -163,9 +163,7 @@ class Completion:
 
 def platform_ids(query: Mapping[str, str]) -> tuple[str, dict[str, str]]:
     """Return the person's id on a platform and the parameters of the visit, from the address."""
-    person = next(
-        (clean_text(query[name])[:_LONGEST_ID] for name in _PERSON_PARAMETERS if query.get(name)), ""
-    )
+    person = next((clean_text(query[name])[:_LONGEST_ID] for name in _PERSON_PARAMETERS if query.get(name)), "")
     visit = {
         name: clean_text(query[name])[:_LONGEST_ID]
         for name in (*_PERSON_PARAMETERS, *_VISIT_PARAMETERS)
@@ -264,9 +262,9 @@ def applicants(study: Any) -> list[Applicant]:
 def set_admission(study: Any, pseudonym: str, admit: bool, actor: str) -> bool:
     """Admit or refuse an applicant; return False if there is no such pseudonym."""
     state = ACTIVE if admit else REFUSED
-    changed = Member.objects.filter(
-        study=study, pseudonym=pseudonym, state__in=(APPLICANT, ACTIVE, REFUSED)
-    ).update(state=state)
+    changed = Member.objects.filter(study=study, pseudonym=pseudonym, state__in=(APPLICANT, ACTIVE, REFUSED)).update(
+        state=state
+    )
     if changed:
         Event.objects.create(study=study, actor=actor, what=state, detail={"member": pseudonym})
     return bool(changed)
@@ -282,9 +280,7 @@ class ApplicantTable(Result):
         """Return a row per applicant."""
         if not self.applicants:
             return Summary(notes=("no applicant yet",))
-        rows = tuple(
-            (a.member.pseudonym, a.answered, a.match, a.proposal, a.member.state) for a in self.applicants
-        )
+        rows = tuple((a.member.pseudonym, a.answered, a.match, a.proposal, a.member.state) for a in self.applicants)
         head = ("pseudonym", "answered", "match with the others", "proposal", "state")
         return Summary((Table(head, rows),))
 
@@ -304,12 +300,7 @@ class ApplicantTable(Result):
 
 
 def decide_applicants(
-    study: Any,
-    *,
-    admit: Sequence[str] = (),
-    refuse: Sequence[str] = (),
-    admit_proposed: bool = False,
-    actor: str,
+    study: Any, *, admit: Sequence[str] = (), refuse: Sequence[str] = (), admit_proposed: bool = False, actor: str
 ) -> ApplicantTable:
     """Admit and refuse applicants by pseudonym, and return all of them."""
     if not has_round(study):
@@ -325,8 +316,7 @@ def decide_applicants(
     for pseudonym in decisions:
         if pseudonym not in known:
             raise ConfigError(
-                f"no applicant {pseudonym!r} in {study.slug}: "
-                f"see deadpan studio members {study.slug} --applicants"
+                f"no applicant {pseudonym!r} in {study.slug}: see deadpan studio members {study.slug} --applicants"
             )
     for pseudonym, admitted in decisions.items():
         set_admission(study, pseudonym, admitted, actor)

@@ -90,9 +90,7 @@ def _pick(member: Any, at_work: Sequence[str] = ()) -> Any:
         wanted = wanted.filter(language__in=("", member.language))
     cap = settings.per_group.get(member.group) if member.group else None
     if cap is not None:
-        wanted = wanted.annotate(of_group=Subquery(_held_by(member))).filter(
-            Q(of_group=None) | Q(of_group__lt=cap)
-        )
+        wanted = wanted.annotate(of_group=Subquery(_held_by(member))).filter(Q(of_group=None) | Q(of_group__lt=cap))
     # Both twins of a pair shown to one person would give the answer away.
     relatives = mine.filter(item__family=OuterRef("family"), item__study_id=member.study_id)
     wanted = wanted.filter(Q(family="") | ~Exists(relatives))
@@ -139,9 +137,7 @@ def skip_assignment(assignment: Any, reason: str) -> None:
 def return_abandoned(study: Any, now: datetime) -> int:
     """Return abandoned items to the pool, and their number. Their answers stay in the journal."""
     minutes = max(settings_of(study).abandon_minutes, 1)  # an item on the screen is not abandoned
-    idle = Assignment.objects.filter(
-        item__study=study, state=OPEN, touched_at__lt=now - timedelta(minutes=minutes)
-    )
+    idle = Assignment.objects.filter(item__study=study, state=OPEN, touched_at__lt=now - timedelta(minutes=minutes))
     return return_items(idle)
 
 

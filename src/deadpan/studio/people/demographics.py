@@ -90,11 +90,7 @@ def country_name(code: str, language: str) -> str:
     return code if names is None else names[1 if language.startswith("ko") else 0]
 
 
-GENDERS: tuple[tuple[str, Any], ...] = (
-    ("female", _("female")),
-    ("male", _("male")),
-    ("other", _("other")),
-)
+GENDERS: tuple[tuple[str, Any], ...] = (("female", _("female")), ("male", _("male")), ("other", _("other")))
 _GENDER_WORDS = {
     "f": "female", "woman": "female", "여성": "female", "여자": "female", "여": "female",
     "m": "male", "man": "male", "남성": "male", "남자": "male", "남": "male", "기타": "other",

@@ -70,9 +70,7 @@ def record_consent(member: Any, text: str, now: datetime, **facts: str) -> str:
         identity, _ = Identity.objects.get_or_create(member=member)
         for name, value in {"consent_text": text, **facts}.items():
             setattr(identity, name, value)
-        identity.withdrawal_hash = identity.withdrawal_hash or hash_token(
-            normalize_code(withdrawal_code(member))
-        )
+        identity.withdrawal_hash = identity.withdrawal_hash or hash_token(normalize_code(withdrawal_code(member)))
         identity.save()
         if member.consented_at is None:
             Member.objects.filter(pk=member.pk).update(consented_at=now)
@@ -92,9 +90,7 @@ def withdraw(code: str, now: datetime) -> bool:
     # An empty code would match people who have no code yet.
     if len(normalize_code(code)) != _CODE_LENGTH:
         return False
-    found = Identity.objects.filter(withdrawal_hash=hash_token(normalize_code(code))).select_related(
-        "member__study"
-    )
+    found = Identity.objects.filter(withdrawal_hash=hash_token(normalize_code(code))).select_related("member__study")
     identity = found.first()
     if identity is None:
         return False
@@ -199,9 +195,7 @@ def read_tombstones(path: Path) -> Iterator[dict[str, Any]]:
     for number, line in enumerate(lines, 1):
         try:
             entry = json.loads(line)
-            yield {"study": str(entry["study"]), "at": str(entry["at"])} | {
-                f: entry[f] for f in _TOMBSTONE_FIELDS
-            }
+            yield {"study": str(entry["study"]), "at": str(entry["at"])} | {f: entry[f] for f in _TOMBSTONE_FIELDS}
         except (ValueError, KeyError, TypeError):
             if number < len(lines):
                 raise DataError(f"{path}:{number}: not a tombstone; is the file complete?") from None
@@ -231,9 +225,7 @@ def apply_tombstones(*lists: Path) -> int:
     erased = 0
     for study in studies.values():
         names = list(study.tombstones.values_list("pseudonym", flat=True))
-        for member in Member.objects.filter(study=study, pseudonym__in=names).select_related(
-            "study", "person"
-        ):
+        for member in Member.objects.filter(study=study, pseudonym__in=names).select_related("study", "person"):
             erase_member(member, datetime.now(UTC))
             erased += 1
     return erased

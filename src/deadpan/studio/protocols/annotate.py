@@ -36,11 +36,7 @@ from deadpan.studio.protocols.protocol import (
 _RESPONSE = Question(
     "response",
     _("Is the last response sarcastic, and does it fit what came before?"),
-    (
-        Choice(SARCASM, _("Sarcasm")),
-        Choice(NOT_SARCASM, _("Not sarcasm")),
-        Choice(ABNORMAL, _("Abnormal")),
-    ),
+    (Choice(SARCASM, _("Sarcasm")), Choice(NOT_SARCASM, _("Not sarcasm")), Choice(ABNORMAL, _("Abnormal"))),
 )
 SINCERE_DIALOGUE = ({"response": (NOT_SARCASM,), "context": ("", NORMAL)},)
 ABNORMALITY = ({"response": (ABNORMAL,)}, {"context": (ABNORMAL,)})

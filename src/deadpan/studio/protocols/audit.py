@@ -40,9 +40,7 @@ class AuditProtocol(StudyProtocol[AuditItem, AuditSettings]):
     item_type = AuditItem
     settings_type = AuditSettings
     title: LazyText = _("Check the labels")
-    summary: LazyText = _(
-        "Read a comment with everything before it and say whether its author was sarcastic."
-    )
+    summary: LazyText = _("Read a comment with everything before it and say whether its author was sarcastic.")
     raters = 1
     blurb: LazyText = _(
         "The comment is shown as it was written. A closing “/s” marks sarcasm, unless it is part of the "
@@ -78,11 +76,7 @@ class AuditProtocol(StudyProtocol[AuditItem, AuditSettings]):
         return Screen(item.context, response, notes, self.questions(settings))
 
     def examples_of(
-        self,
-        item: AuditItem,
-        values: Mapping[str, str],
-        answers: Answers[AuditItem, AuditSettings],
-        tally: Tally,
+        self, item: AuditItem, values: Mapping[str, str], answers: Answers[AuditItem, AuditSettings], tally: Tally
     ) -> Iterator[Example]:
         yield from sarcastic_examples(item, values, answers, tally)
 
@@ -98,7 +92,4 @@ class AuditProtocol(StudyProtocol[AuditItem, AuditSettings]):
         ):
             checked = [answer for item, answer in majority.items() if labels.get(item) is label]
             rows.append((name, wilson(checked.count(wrong), len(checked))))
-        return [
-            *sections,
-            Section(gettext("Error rates"), Table((gettext("error"), gettext("rate")), tuple(rows))),
-        ]
+        return [*sections, Section(gettext("Error rates"), Table((gettext("error"), gettext("rate")), tuple(rows)))]

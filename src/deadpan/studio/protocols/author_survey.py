@@ -33,9 +33,7 @@ _AGE_GROUPS = ((16, 24), (25, 34), (35, 44), (45, 54), (55, 200))
 # The part of a post that a rule is about.
 _PART = {"too_short": "text", "too_recent": "date", "same_post_twice": "text"}
 _RULE_MESSAGES: Mapping[str, Any] = {
-    "too_short": _(
-        "A post has fewer than %(words)s words, hashtags and links not counted. Choose a longer one."
-    ),
+    "too_short": _("A post has fewer than %(words)s words, hashtags and links not counted. Choose a longer one."),
     "too_recent": _("A post is less than %(hours)s hours old. Choose an older one."),
     "several_accounts": _("The links lead to different accounts. All four posts must be from one."),
     "same_post_twice": _("Two of the four posts are the same. Choose four different ones."),
@@ -128,9 +126,7 @@ class AuthorSurveyProtocol(StudyProtocol[StudyItem, AuthorSurveySettings]):
         counts = Counter(reason for reasons in answers.rejected for reason in reasons)
         rows: list[tuple[str, int]] = [(gettext("kept"), len(answers.submissions))]
         rows += sorted(counts.items(), key=lambda row: -row[1])
-        return [
-            Section(gettext("Submissions"), Table((gettext("outcome"), gettext("submissions")), tuple(rows)))
-        ]
+        return [Section(gettext("Submissions"), Table((gettext("outcome"), gettext("submissions")), tuple(rows)))]
 
     def to_examples(self, answers: SurveyAnswers, tally: Tally) -> Iterator[Example]:
         """Yield the posts, labelled by their authors, with demographics in broad groups."""
@@ -157,14 +153,11 @@ class AuthorSurveyProtocol(StudyProtocol[StudyItem, AuthorSurveySettings]):
 
 def _grouped(answers: Mapping[str, Any]) -> dict[str, str]:
     """Return age in broad steps and countries without regions."""
-    groups = {
-        name: str(answers[name]) for name in ("gender", "country", "birth_country") if answers.get(name)
-    }
+    groups = {name: str(answers[name]) for name in ("gender", "country", "birth_country") if answers.get(name)}
     age = answers.get("age")
     if isinstance(age, int):
         groups["age"] = next(
-            (f"{low}-{high}" if high < 200 else f"{low}+" for low, high in _AGE_GROUPS if low <= age <= high),
-            "",
+            (f"{low}-{high}" if high < 200 else f"{low}+" for low, high in _AGE_GROUPS if low <= age <= high), ""
         )
     return {name: value for name, value in groups.items() if value}
 
@@ -194,9 +187,7 @@ class SurveyForm(forms.Form):
     """Four posts of one's own, the first of them sarcastic, and what the author says of it."""
 
     explanation = forms.CharField(
-        label=_("Why is the first post sarcastic? Answer in full sentences."),
-        widget=_area(3),
-        max_length=2000,
+        label=_("Why is the first post sarcastic? Answer in full sentences."), widget=_area(3), max_length=2000
     )
     rephrase = forms.CharField(
         label=_("How would you say the same without sarcasm? Answer in full sentences."),
@@ -205,9 +196,7 @@ class SurveyForm(forms.Form):
     )
     verified = forms.BooleanField(label=_("The account is verified"), required=False)
     followers = forms.IntegerField(label=_("How many followers does it have?"), min_value=0, max_value=10**9)
-    own = forms.BooleanField(
-        label=_("I wrote all four posts myself; none is a repost, none needs a picture.")
-    )
+    own = forms.BooleanField(label=_("I wrote all four posts myself; none is a repost, none needs a picture."))
     age = forms.TypedChoiceField(
         label=_("Age (optional)"),
         required=False,
@@ -216,9 +205,7 @@ class SurveyForm(forms.Form):
         choices=[_NOT_SAID, *((year, year) for year in _AGES)],
     )
     gender = forms.ChoiceField(label=_("Gender (optional)"), required=False, choices=[_NOT_SAID, *GENDERS])
-    birth_country = CountryField(
-        label=_("Country of birth (optional)"), required=False, choices=country_choices
-    )
+    birth_country = CountryField(label=_("Country of birth (optional)"), required=False, choices=country_choices)
     birth_region = forms.CharField(label=_("Region of birth (optional)"), required=False, max_length=80)
     country = CountryField(label=_("Country you live in (optional)"), required=False, choices=country_choices)
     region = forms.CharField(label=_("Region you live in (optional)"), required=False, max_length=80)
@@ -236,16 +223,12 @@ class SurveyForm(forms.Form):
                 label=_("The day you posted it"), widget=forms.DateInput(attrs={"type": "date"})
             )
             self.fields[f"time{at}"] = forms.TimeField(
-                label=_("The time, if you know it"),
-                required=False,
-                widget=forms.TimeInput(attrs={"type": "time"}),
+                label=_("The time, if you know it"), required=False, widget=forms.TimeInput(attrs={"type": "time"})
             )
             self.fields[f"link{at}"].validators.append(_check_link)
         self.fields["zone"] = forms.CharField(required=False, max_length=60, widget=forms.HiddenInput())
         if crowd:
-            self.fields["crowd_id"] = forms.CharField(
-                label=_("Your id on the crowd platform"), max_length=120
-            )
+            self.fields["crowd_id"] = forms.CharField(label=_("Your id on the crowd platform"), max_length=120)
         for name in ("explanation", "rephrase"):
             self.fields[name].validators.append(_check_sentence)
 
@@ -291,9 +274,7 @@ def survey_response(cleaned: Mapping[str, Any], seconds: float, now: datetime) -
         SurveyPost(
             cleaned[f"text{at}"],
             cleaned[f"link{at}"],
-            datetime.combine(
-                cleaned[f"date{at}"], cleaned.get(f"time{at}") or datetime.max.time(), tzinfo=zone
-            ),
+            datetime.combine(cleaned[f"date{at}"], cleaned.get(f"time{at}") or datetime.max.time(), tzinfo=zone),
         )
         for at in range(_POSTS)
     )
@@ -404,9 +385,7 @@ def normalize_link(link: str) -> str:
 def _host(parts: SplitResult) -> str:
     """Return the host of a link by its usual name."""
     host = (parts.hostname or "").casefold()
-    return (
-        host.removeprefix("www.").removeprefix("mobile.").removeprefix("m.").replace("twitter.com", "x.com")
-    )
+    return host.removeprefix("www.").removeprefix("mobile.").removeprefix("m.").replace("twitter.com", "x.com")
 
 
 def split_link(link: str) -> SplitResult:
@@ -427,9 +406,7 @@ def is_near_duplicate(one: str, other: str) -> bool:
 
 def _pairs(text: str) -> frozenset[tuple[str, ...]]:
     found = post_words(text)
-    return (
-        frozenset(itertools.pairwise(found)) if len(found) > 1 else frozenset([tuple(found)] if found else [])
-    )
+    return frozenset(itertools.pairwise(found)) if len(found) > 1 else frozenset([tuple(found)] if found else [])
 
 
 def too_recent(response: SurveyResponse, settings: AuthorSurveySettings, earlier: Earlier) -> bool:
@@ -480,10 +457,7 @@ def too_fast(response: SurveyResponse, settings: AuthorSurveySettings, earlier: 
 
 def _known(post: SurveyPost, others: Iterable[tuple[str, str]]) -> bool:
     link = normalize_link(post.link)
-    return any(
-        (link and link == normalize_link(other)) or is_near_duplicate(post.text, text)
-        for other, text in others
-    )
+    return any((link and link == normalize_link(other)) or is_near_duplicate(post.text, text) for other, text in others)
 
 
 Rule = Callable[[SurveyResponse, AuthorSurveySettings, Earlier], bool]
@@ -508,9 +482,7 @@ def posts_that_break(rule: str, response: SurveyResponse, settings: AuthorSurvey
         "too_short": [at for at, post in enumerate(posts) if len(post_words(post.text)) < settings.words],
         "too_recent": [at for at, post in enumerate(posts) if post.written_at > newest],
         "same_post_twice": [
-            at
-            for at, post in enumerate(posts)
-            if _known(post, [(other.link, other.text) for other in posts[:at]])
+            at for at, post in enumerate(posts) if _known(post, [(other.link, other.text) for other in posts[:at]])
         ],
     }
     return broken.get(rule, [])

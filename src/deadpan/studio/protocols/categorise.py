@@ -68,9 +68,7 @@ class CategoriseProtocol(StudyProtocol[CategoriseItem, StudySettings]):
                _("The explanation is unclear or does not make the post ironic. Invalid posts are left out.")),
     )  # fmt: skip
 
-    def items_from(
-        self, records: Sequence[Example], *, sample: int = 0, seed: int = 0
-    ) -> list[CategoriseItem]:
+    def items_from(self, records: Sequence[Example], *, sample: int = 0, seed: int = 0) -> list[CategoriseItem]:
         """Return the items of examples that are not labelled sincere."""
         # A sincere text has no kind of irony.
         ironic = [example for example in records if example.label is not False]
@@ -84,10 +82,7 @@ class CategoriseProtocol(StudyProtocol[CategoriseItem, StudySettings]):
 
     def screen(self, item: CategoriseItem, settings: StudySettings, order: str) -> Screen:
         """Return the post with what its author says of it."""
-        parts = (
-            (_("The author's explanation"), item.explanation),
-            (_("The same, said plainly"), item.rephrase),
-        )
+        parts = ((_("The author's explanation"), item.explanation), (_("The same, said plainly"), item.rephrase))
         notes = [(title, text) for title, text in parts if text]
         return Screen(item.context, item.response, notes, self.questions(settings))
 

@@ -30,11 +30,7 @@ from deadpan.studio.protocols.protocol import (
     shuffled_places,
 )
 
-WHICH = Question(
-    "choice",
-    _("Which of the two is sarcastic?"),
-    (Choice("1", _("First")), Choice("2", _("Second"))),
-)
+WHICH = Question("choice", _("Which of the two is sarcastic?"), (Choice("1", _("First")), Choice("2", _("Second"))))
 
 
 class PairwiseProtocol(StudyProtocol[PairwiseItem, StudySettings]):
@@ -61,9 +57,7 @@ class PairwiseProtocol(StudyProtocol[PairwiseItem, StudySettings]):
             if example.sequence and example.label is not None and example.context:
                 by_sequence.setdefault(example.sequence, []).append(example)
         items = [
-            _pair(name, both)
-            for name, both in by_sequence.items()
-            if len(both) == 2 and both[0].label != both[1].label
+            _pair(name, both) for name, both in by_sequence.items() if len(both) == 2 and both[0].label != both[1].label
         ]
         if not items:
             raise ConfigError("no two responses to one context, one sarcastic and one not, in this source")
@@ -79,11 +73,7 @@ class PairwiseProtocol(StudyProtocol[PairwiseItem, StudySettings]):
         return Screen([*item.context, item.response], None, (), (asked,))
 
     def examples_of(
-        self,
-        item: PairwiseItem,
-        values: Mapping[str, str],
-        answers: Answers[PairwiseItem, StudySettings],
-        tally: Tally,
+        self, item: PairwiseItem, values: Mapping[str, str], answers: Answers[PairwiseItem, StudySettings], tally: Tally
     ) -> Iterator[Example]:
         """Yield both responses, joined by their sequence."""
         for place, option in enumerate(item.options, 1):
@@ -109,15 +99,9 @@ class PairwiseProtocol(StudyProtocol[PairwiseItem, StudySettings]):
         ratings = answers.ratings(WHICH)
         if ratings is not None:
             rows.append((gettext("Fleiss' kappa"), fleiss_kappa(ratings, resamples=answers.resamples)))
-        note = gettext(
-            "Chance is 0.5. Answers of one item are not independent: the average's interval is too narrow."
-        )
+        note = gettext("Chance is 0.5. Answers of one item are not independent: the average's interval is too narrow.")
         return [
-            Section(
-                gettext("How well people tell"),
-                Table((gettext("score"), gettext("value")), tuple(rows)),
-                note,
-            )
+            Section(gettext("How well people tell"), Table((gettext("score"), gettext("value")), tuple(rows)), note)
         ]
 
 

@@ -124,9 +124,7 @@ class Lesson:
 
 def sarcastic_or_not(text: LazyText) -> Question:
     """Return a question with these two answers."""
-    return Question(
-        IS_SARCASTIC, text, (Choice(SARCASTIC, _("Sarcastic")), Choice(SINCERE, _("Not sarcastic")))
-    )
+    return Question(IS_SARCASTIC, text, (Choice(SARCASTIC, _("Sarcastic")), Choice(SINCERE, _("Not sarcastic"))))
 
 
 def shuffled_places(count: int, order: str) -> list[int]:

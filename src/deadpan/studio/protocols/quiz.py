@@ -28,11 +28,7 @@ from deadpan.studio.protocols.protocol import (
 )
 
 _LETTERS = "ABCDEF"
-_BEST = Question(
-    "answer",
-    _("Which answer fits best?"),
-    tuple(Choice(letter, letter) for letter in _LETTERS),
-)
+_BEST = Question("answer", _("Which answer fits best?"), tuple(Choice(letter, letter) for letter in _LETTERS))
 
 
 class QuizProtocol(StudyProtocol[QuizItem, QuizSettings]):
@@ -91,8 +87,7 @@ class QuizProtocol(StudyProtocol[QuizItem, QuizSettings]):
     def screen(self, item: QuizItem, settings: QuizSettings, order: str) -> Screen:
         """Return the scene, its own question and the options in this person's order."""
         choices = tuple(
-            Choice(_LETTERS[place], item.options[place])
-            for place in shuffled_places(len(item.options), order)
+            Choice(_LETTERS[place], item.options[place]) for place in shuffled_places(len(item.options), order)
         )
         text, own = (item.question, "all") if item.question else (_BEST.text, "choices")
         asked = Question(_BEST.name, text, choices, quotes=own)  # type: ignore[arg-type]
@@ -117,8 +112,7 @@ class QuizProtocol(StudyProtocol[QuizItem, QuizSettings]):
             _scores(gettext("Score of each person"), gettext("person"), people),
             _scores(gettext("Score by category"), gettext("category"), categories),
             _scores(
-                gettext("Items on which fewer than %(share)d %% chose the keyed answer")
-                % {"share": threshold * 100},
+                gettext("Items on which fewer than %(share)d %% chose the keyed answer") % {"share": threshold * 100},
                 gettext("item"),
                 low,
             ),
@@ -151,8 +145,6 @@ def _mean(counts: FloatArray) -> Interval:
 
 
 def _scores(title: str, noun: str, marks: Mapping[str, Sequence[bool]]) -> Section:
-    rows: list[tuple[Cell, ...]] = [
-        (name, wilson(sum(given), len(given))) for name, given in sorted(marks.items())
-    ]
+    rows: list[tuple[Cell, ...]] = [(name, wilson(sum(given), len(given))) for name, given in sorted(marks.items())]
     note = "" if rows else gettext("None so far.")
     return Section(title, Table((noun, gettext("share right")), tuple(rows)), note)

@@ -77,9 +77,7 @@ class ReaderJudgmentProtocol(StudyProtocol[ReaderJudgmentItem, ReaderJudgmentSet
         sections = [section for section in [answer_shares(answers, PERCEIVED)] if section]
         perceived = {item: value == SARCASTIC for item, value in answers.majority(PERCEIVED).items()}
         author_labels = {id: item.label for id, item in answers.items.items()}
-        pairs = [
-            (label, perceived[item]) for item in perceived if (label := author_labels.get(item)) is not None
-        ]
+        pairs = [(label, perceived[item]) for item in perceived if (label := author_labels.get(item)) is not None]
         if pairs:
             sections += [confusion_section(pairs), score_section(pairs)]
         if section := _kappa_by_pair(answers):
@@ -108,8 +106,7 @@ def score_section(pairs: Sequence[tuple[bool, bool]]) -> Section:
         (gettext("F"), _f_measure(pairs)),
     )
     return Section(
-        gettext("How well people tell what the author meant"),
-        Table((gettext("score"), gettext("value")), rows),
+        gettext("How well people tell what the author meant"), Table((gettext("score"), gettext("value")), rows)
     )
 
 
@@ -136,11 +133,7 @@ def _kappa_by_pair(answers: Answers[ReaderJudgmentItem, ReaderJudgmentSettings])
     rows: list[tuple[Cell, ...]] = []
     for one, other in list(combinations(ratings.raters, 2))[:PAIRS_SHOWN]:
         two: Ratings = ratings_from_judgments(
-            [j for j in answers.judgments if j.annotator in (one, other) and j.answer],
-            PERCEIVED.name,
-            PERCEIVED.values,
+            [j for j in answers.judgments if j.annotator in (one, other) and j.answer], PERCEIVED.name, PERCEIVED.values
         )
         rows.append((f"{one} – {other}", cohen_kappa(two, resamples=answers.resamples)))
-    return Section(
-        gettext("Cohen's kappa, pair by pair"), Table((gettext("raters"), gettext("kappa")), tuple(rows))
-    )
+    return Section(gettext("Cohen's kappa, pair by pair"), Table((gettext("raters"), gettext("kappa")), tuple(rows)))

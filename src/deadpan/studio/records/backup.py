@@ -106,13 +106,9 @@ def restore_backup(path: Path, tombstones: Path | None = None) -> StudioRows:
                     found.save()
                     counts[_TABLE_NAMES[type(found.object)]] += 1
             except (DeserializationError, KeyError, TypeError, ValueError) as bad:
-                raise DataError(
-                    f"{path}: not a backup of this version ({bad}); nothing was changed"
-                ) from None
+                raise DataError(f"{path}: not a backup of this version ({bad}); nothing was changed") from None
         expected = _end(path)
-        if expected is None or {k: n for k, n in counts.items() if n} != {
-            k: n for k, n in expected.items() if n
-        }:
+        if expected is None or {k: n for k, n in counts.items() if n} != {k: n for k, n in expected.items() if n}:
             raise DataError(f"{path}: the backup is incomplete; nothing was changed")
         if connection.vendor == "postgresql":
             with connection.cursor() as cursor:

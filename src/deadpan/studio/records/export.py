@@ -15,12 +15,7 @@ from deadpan.page.summary import Summary
 from deadpan.records import Label
 from deadpan.results import Result
 from deadpan.studio.models import ATTENTION, MAIN, QUALIFICATION
-from deadpan.studio.records.journal import (
-    accepted_submissions,
-    journal_records,
-    journal_rows,
-    tally_submissions,
-)
+from deadpan.studio.records.journal import accepted_submissions, journal_records, journal_rows, tally_submissions
 from deadpan.studio.records.labels import control_items
 from deadpan.studio.records.labels import study_labels as study_labels
 from deadpan.studio.records.studies import protocol_of, settings_of
@@ -107,7 +102,5 @@ def tally_notes(tally: Tally) -> tuple[str, ...]:
         if counts:
             parts = ", ".join(f"{reason} {count:,}" for reason, count in sorted(counts.items()))
             notes.append(f"{title}: {parts}")
-    places = [
-        f"  {reason}  {place}" for reason in sorted(tally.drops) for place in tally.places.get(reason, [])
-    ]
+    places = [f"  {reason}  {place}" for reason in sorted(tally.drops) for place in tally.places.get(reason, [])]
     return (*notes, *places)

@@ -168,9 +168,7 @@ def _member(study: Any, annotator: str) -> Any:
         defaults={"password": "!imported"},
     )
     member, _ = Member.objects.get_or_create(
-        study=study,
-        person=person,
-        defaults={"role": ANNOTATOR, "state": ACTIVE, "pseudonym": f"i{known[:8]}"},
+        study=study, person=person, defaults={"role": ANNOTATOR, "state": ACTIVE, "pseudonym": f"i{known[:8]}"}
     )
     return member
 
@@ -207,9 +205,7 @@ def _mark_done(batch: Any) -> None:
         rows.append(Assignment(item_id=item, member_id=member, number=last[member], state=DONE))
     Assignment.objects.bulk_create(rows, batch_size=_ROWS_AT_ONCE)
     _count(new, +1)
-    for member, seconds in (
-        mine.values_list("member_id").annotate(s=Sum("seconds")).values_list("member_id", "s")
-    ):
+    for member, seconds in mine.values_list("member_id").annotate(s=Sum("seconds")).values_list("member_id", "s"):
         Member.objects.filter(pk=member).update(seconds=F("seconds") + seconds)
 
 
@@ -224,9 +220,7 @@ def _count(pairs: Sequence[tuple[int, int]], sign: int) -> None:
             StoredItem.objects.filter(pk__in=some[at : at + _ROWS_AT_ONCE]).update(
                 taken=F("taken") + sign * n, finished=F("finished") + sign * n
             )
-    kinds = dict(
-        StoredItem.objects.filter(assignments__member__in={m for m, _ in pairs}).values_list("pk", "kind")
-    )
+    kinds = dict(StoredItem.objects.filter(assignments__member__in={m for m, _ in pairs}).values_list("pk", "kind"))
     for (member, column), n in Counter((m, MEMBER_COUNTERS[kinds[i]]) for m, i in pairs).items():
         Member.objects.filter(pk=member).update(**{column: F(column) + sign * n})
 
@@ -249,9 +243,7 @@ def remove_import(study: Any, number: int, actor: str, now: datetime) -> ImportL
     """Take an import out of the journal, with the members and assignments that came with it."""
     batch = StoredImport.objects.filter(study=study, pk=number, removed_at=None).first()
     if batch is None:
-        raise ConfigError(
-            f"no import {number} in {study.slug}; see deadpan studio import {study.slug} --list"
-        )
+        raise ConfigError(f"no import {number} in {study.slug}; see deadpan studio import {study.slug} --list")
     with transaction.atomic():
         lock_study(study.pk)
         # The trigger lets the rows go only once this is written.

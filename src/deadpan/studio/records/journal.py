@@ -150,13 +150,7 @@ def _plausible_seconds(seconds: float, spent: float, assignment: Any, now: datet
 
 
 def _write(
-    assignment: Any,
-    study: Any,
-    rows: Mapping[str, str],
-    seconds: float,
-    key: str,
-    now: datetime,
-    source: str = "web",
+    assignment: Any, study: Any, rows: Mapping[str, str], seconds: float, key: str, now: datetime, source: str = "web"
 ) -> None:
     # The time of a save is spread over its rows, so that the sum of all rows is the time worked.
     share = seconds / len(rows) if rows else 0.0
@@ -236,9 +230,7 @@ def _undo(member: Any, study: Any, now: datetime) -> Any:
 
 def journal_rows(study: Any, kinds: Sequence[str] = (MAIN,), adjudicators: bool = False) -> Any:
     """Return the journal rows of one study, oldest first."""
-    found = models.StoredJudgment.objects.filter(study=study, item__kind__in=kinds).exclude(
-        member__state=WITHDRAWN
-    )
+    found = models.StoredJudgment.objects.filter(study=study, item__kind__in=kinds).exclude(member__state=WITHDRAWN)
     if adjudicators:
         found = found.filter(source="adjudication")
     else:
@@ -272,13 +264,7 @@ def _submissions(study: Any) -> Any:
 def accepted_submissions(study: Any) -> list[Submission]:
     """Return the submissions that break no rule."""
     return [
-        Submission(
-            f"{study.slug}-{row.pk}",
-            row.member.pseudonym,
-            row.answers,
-            row.seconds,
-            row.created_at.isoformat(),
-        )
+        Submission(f"{study.slug}-{row.pk}", row.member.pseudonym, row.answers, row.seconds, row.created_at.isoformat())
         for row in _submissions(study)
         if not row.reasons
     ]

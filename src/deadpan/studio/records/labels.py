@@ -187,9 +187,7 @@ def _state(items: list[int]) -> Any:
 
 def _stored(items: list[int]) -> dict[tuple[int, str], dict[str, Any]]:
     """Return the disagreements of these items as they are stored."""
-    rows = StoredCase.objects.filter(item_id__in=items).values(
-        "item_id", "question", "counts", "share", "decided"
-    )
+    rows = StoredCase.objects.filter(item_id__in=items).values("item_id", "question", "counts", "share", "decided")
     return {(row.pop("item_id"), row.pop("question")): row for row in rows}
 
 

@@ -42,9 +42,7 @@ def tasks_to_examples(path: Path) -> list[Example]:
     for number, task in enumerate(read_tasks(path), 1):
         data = task["data"]
         if not isinstance(data.get("context") or [], str | list):
-            raise DataError(
-                f"{path}: task {number} has a context that is neither text nor a list: leave it out"
-            )
+            raise DataError(f"{path}: task {number} has a context that is neither text nor a list: leave it out")
         text = next((str(data[key]) for key in TEXT_KEYS if data.get(key)), "")
         if not text.strip():
             raise DataError(f"{path}: task {number} has no text under {', '.join(TEXT_KEYS)}: leave it out")
@@ -138,9 +136,7 @@ def write_tasks(study: Any, path: Path) -> LabelStudioTasks:
     return LabelStudioTasks(Path(path), len(tasks))
 
 
-def _task(
-    item: Any, records: list[Judgment], numbers: Mapping[str, int], choices: set[str]
-) -> dict[str, Any]:
+def _task(item: Any, records: list[Judgment], numbers: Mapping[str, int], choices: set[str]) -> dict[str, Any]:
     by_person: dict[str, list[Judgment]] = {}
     for record in records:
         by_person.setdefault(record.annotator, []).append(record)

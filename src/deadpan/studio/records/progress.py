@@ -137,9 +137,7 @@ def study_progress(study: Any, now: datetime) -> StudyProgress:
     pairs = list(StoredItem.objects.filter(study=study, kind=MAIN).values_list("wanted", "finished"))
     # An item may be answered by more people than it wants; the surplus finishes no place.
     places, done = sum(w for w, _ in pairs), sum(min(w, f) for w, f in pairs)
-    seconds = (
-        StoredJudgment.objects.filter(study=study, item__kind=MAIN).aggregate(s=Sum("seconds"))["s"] or 0.0
-    )
+    seconds = StoredJudgment.objects.filter(study=study, item__kind=MAIN).aggregate(s=Sum("seconds"))["s"] or 0.0
     worked = Assignment.objects.filter(item__study=study, item__kind=MAIN, state=DONE)
     submissions = list(study.submissions.values_list("reasons", flat=True))
     return StudyProgress(
@@ -164,9 +162,7 @@ def _workers(study: Any) -> list[Worker]:
     """Return everybody in the study. Those who withdrew have no name any more but are paid for their work."""
     rate = settings_of(study).rate
     survey_seconds = dict(
-        study.submissions.values_list("member_id")
-        .annotate(total=Sum("seconds"))
-        .values_list("member_id", "total")
+        study.submissions.values_list("member_id").annotate(total=Sum("seconds")).values_list("member_id", "total")
     )
     checks, passed = attention_checks(study)
     found = []
@@ -196,9 +192,7 @@ def attention_checks(study: Any) -> tuple[Counter[str], Counter[str]]:
     """Return the attention checks per member: how many they met, and how many they passed."""
     expected = {
         item: hidden["check"]
-        for item, hidden in StoredItem.objects.filter(study=study, kind=ATTENTION).values_list(
-            "item_id", "hidden"
-        )
+        for item, hidden in StoredItem.objects.filter(study=study, kind=ATTENTION).values_list("item_id", "hidden")
     }
     answers: dict[tuple[str, str], dict[str, str]] = {}
     for record in latest_records(study, kinds=(ATTENTION,)):
@@ -247,10 +241,7 @@ def pay_rule(settings: Any) -> str:
     ) % {"minutes": IDLE_MINUTES}
     if settings.rate is None:
         return str(rule)
-    paid = _("An hour is paid %(rate)s %(currency)s.") % {
-        "rate": f"{settings.rate:,g}",
-        "currency": settings.currency,
-    }
+    paid = _("An hour is paid %(rate)s %(currency)s.") % {"rate": f"{settings.rate:,g}", "currency": settings.currency}
     return f"{rule} {paid}"
 
 

@@ -75,9 +75,7 @@ def people_note(people_per_item: Mapping[int, int]) -> tuple[str, ...]:
     return (f"People who answered an item: {counts}.",) if counts else ()
 
 
-def release_facts(
-    study: Any, mode: str, *, version: str, licence: str, citation: str, published: date
-) -> DataFacts:
+def release_facts(study: Any, mode: str, *, version: str, licence: str, citation: str, published: date) -> DataFacts:
     """Return the facts of a release's data card."""
     return DataFacts(
         title=study.title,
@@ -90,9 +88,7 @@ def release_facts(
             f"deadpan studio, protocol {study.protocol}, planned for {study.raters_per_item} people per "
             "item; majority or adjudication."
         ),
-        personal_data=(
-            "Pseudonyms new in this release; demographics in groups of five or more; withdrawals applied."
-        ),
+        personal_data=("Pseudonyms new in this release; demographics in groups of five or more; withdrawals applied."),
         known_limits=("Labels are opinions of a few people; see judgments.parquet for each.",),
         published=published.isoformat(),
     )
@@ -142,9 +138,7 @@ def release_study(
         how_made=" ".join((facts.how_made, *people_note(people))).strip(),
     )
     sizes = write_dataset_folder(out, {SPLIT: examples}, facts, tally=tally, command="studio release")
-    Event.objects.create(
-        study=study, actor=actor, what="release", detail={"mode": mode, "examples": sizes.total}
-    )
+    Event.objects.create(study=study, actor=actor, what="release", detail={"mode": mode, "examples": sizes.total})
     return ReleasedStudy(Path(out), mode, sizes, tally, found, people)
 
 

@@ -61,12 +61,7 @@ def read_study_source(
 
 
 def plan_from_records(
-    protocol: str,
-    records: Sequence[Any],
-    *,
-    sample: int = 0,
-    seed: int = 0,
-    settings: Mapping[str, Any] | None = None,
+    protocol: str, records: Sequence[Any], *, sample: int = 0, seed: int = 0, settings: Mapping[str, Any] | None = None
 ) -> StudyPlan:
     """Plan a study about records: Examples, or Items for a protocol that reads those."""
     items = PROTOCOLS.load(protocol)().items_from(records, sample=sample, seed=seed)
@@ -245,9 +240,7 @@ def guess_columns(columns: list[str], protocol: str) -> dict[str, str]:
     return found
 
 
-def table_items(
-    path: Path, protocol: str, columns: Mapping[str, str], limit: int | None = None
-) -> list[StudyItem]:
+def table_items(path: Path, protocol: str, columns: Mapping[str, str], limit: int | None = None) -> list[StudyItem]:
     """Return the rows of a table as items. Several columns of options are named with commas."""
     kind = item_type(protocol)
     rows = islice(read_table(path, Tally(), _HINT), limit)
@@ -302,7 +295,5 @@ def _turns(value: Any) -> list[dict[str, str]]:
         # "A: hello" names a speaker; "Look at this: ..." is a sentence.
         named = bool(mark) and len(speaker) <= 20 and bool(text.strip())
         if line.strip():
-            turns.append(
-                {"speaker": speaker.strip() if named else "", "text": (text if named else line).strip()}
-            )
+            turns.append({"speaker": speaker.strip() if named else "", "text": (text if named else line).strip()})
     return turns

@@ -89,10 +89,7 @@ class MemberList(Result):
 
     def as_dict(self) -> dict[str, object]:
         """Return both lists."""
-        return {
-            "members": [list(row) for row in self.members],
-            "invites": [list(row) for row in self.invites],
-        }
+        return {"members": [list(row) for row in self.members], "invites": [list(row) for row in self.invites]}
 
 
 def log_event(study: Any, actor: str, what: str, **detail: Any) -> None:
@@ -105,12 +102,7 @@ def audit_log(study: Any, limit: int = 200) -> AuditLog:
     found = Event.objects.filter(study=study).order_by("-id")[:limit]
     return AuditLog(
         tuple(
-            (
-                f"{e.created_at:%Y-%m-%d %H:%M}",
-                e.actor,
-                e.what,
-                ", ".join(f"{k} {v}" for k, v in e.detail.items()),
-            )
+            (f"{e.created_at:%Y-%m-%d %H:%M}", e.actor, e.what, ", ".join(f"{k} {v}" for k, v in e.detail.items()))
             for e in found
         )
     )
@@ -162,9 +154,7 @@ def add_items(study: Any, items: Sequence[StudyItem], actor: str) -> StudyChange
     checked = checked_items(items, study.protocol)
     known = set(StoredItem.objects.filter(study=study).values_list("item_id", flat=True))
     if twice := [item.id for item in checked if item.id in known]:
-        raise DataError(
-            f"item {twice[0]!r} is in the study already, and {len(twice) - 1} others: leave them out"
-        )
+        raise DataError(f"item {twice[0]!r} is in the study already, and {len(twice) - 1} others: leave them out")
     if not checked:
         raise DataError("there is no item in it")
     with transaction.atomic():

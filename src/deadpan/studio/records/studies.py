@@ -60,9 +60,7 @@ def created_result(stored: Any) -> CreatedStudy:
     )
 
 
-def create_study(
-    slug: str, study: Study, items: Sequence[StudyItem], actor: str, order: Ordering | None = None
-) -> Any:
+def create_study(slug: str, study: Study, items: Sequence[StudyItem], actor: str, order: Ordering | None = None) -> Any:
     """Store a study and its items, all or nothing, and return the stored study.
 
     Items are asked in random order, or in the given one; its control stratum is kept with the study.
@@ -70,9 +68,7 @@ def create_study(
     if not SLUG.fullmatch(slug):
         raise ConfigError(f"the name {slug!r} is part of an address: use small letters, digits and hyphens")
     if StoredStudy.objects.filter(slug=slug).exists():
-        raise ConfigError(
-            f"there is a study named {slug!r}: choose another name; a study is never overwritten"
-        )
+        raise ConfigError(f"there is a study named {slug!r}: choose another name; a study is never overwritten")
     protocol: StudyProtocol[Any, Any] = PROTOCOLS.load(study.protocol)()
     settings = study.typed_settings()
     checked = checked_items(items, study.protocol)
@@ -111,9 +107,7 @@ def _qualification(protocol: StudyProtocol[Any, Any], settings: StudySettings, n
     if settings.qualification is None:
         return protocol.qualification if n_items >= 3 * protocol.qualification else 0
     if settings.qualification > n_items:
-        raise ConfigError(
-            f"a qualification round of {settings.qualification} items needs as many: there are {n_items}"
-        )
+        raise ConfigError(f"a qualification round of {settings.qualification} items needs as many: there are {n_items}")
     return settings.qualification
 
 
@@ -144,11 +138,7 @@ def _rows(
 
 
 def item_rows(
-    stored: Any,
-    items: Sequence[StudyItem],
-    settings: StudySettings,
-    protocol: StudyProtocol[Any, Any],
-    first: int = 0,
+    stored: Any, items: Sequence[StudyItem], settings: StudySettings, protocol: StudyProtocol[Any, Any], first: int = 0
 ) -> list[Any]:
     """Return items as rows of the study, in the order given, wanted by all raters."""
     rows = []
@@ -180,9 +170,7 @@ def _check_expected(item: StudyItem, protocol: StudyProtocol[Any, Any], settings
     questions = {question.name: question for question in protocol.questions(settings)}
     for name, answer in item.check.items():
         if name not in questions or answer not in questions[name].values:
-            raise DataError(
-                f"item {item.id!r}: the check {name} = {answer!r} is not an answer of {protocol.name}"
-            )
+            raise DataError(f"item {item.id!r}: the check {name} = {answer!r} is not an answer of {protocol.name}")
 
 
 # ---------------------------------------------------------------- stored studies
@@ -243,9 +231,7 @@ def screen_of(row: Any, study: Any, order: str) -> Screen:
 ORDERS = ("random", "informative")
 
 
-def order_items(
-    items: Sequence[StudyItem], predictor: Predictor | None, order: str, seed: int = 0
-) -> Ordering | None:
+def order_items(items: Sequence[StudyItem], predictor: Predictor | None, order: str, seed: int = 0) -> Ordering | None:
     """Return the order of a study's items by a detector's scores; None for the usual random order."""
     if order not in ORDERS:
         raise ConfigError(unknown("order", order, ORDERS))
