@@ -11,7 +11,8 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -63,6 +64,45 @@ class IndexLine(NamedTuple):
     def ids(self) -> tuple[str, ...]:
         """All ids of the line, ancestors first."""
         return (*self.ancestors, *self.responses)
+
+
+@dataclass(frozen=True, slots=True)
+class SarcComment:
+    """A comment or post of a sequence; `label` is None for those above the replies."""
+
+    id: str
+    author: str
+    text: str
+    score: int
+    created_utc: int
+    label: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SarcSequence:
+    """An index line with its texts: the path from the post down, and the replies to the last of it.
+
+    As Parquet, a sequence is one row: `read_records(path, SarcSequence)`. `split` is train or test, and empty in
+    sequences that no benchmark has divided.
+    """
+
+    id: str
+    subreddit: str
+    split: str
+    ancestors: tuple[SarcComment, ...]
+    replies: tuple[SarcComment, ...]
+
+    @classmethod
+    def of(cls, line: IndexLine, entries: Mapping[str, Mapping[str, Any]], split: str = "") -> SarcSequence:
+        """Return a line with the entries of comments.json."""
+
+        def comment(id: str, label: bool | None = None) -> SarcComment:
+            one = entries[id]
+            return SarcComment(id, one["author"], one["text"], one["score"], one["created_utc"], label)
+
+        above = tuple(map(comment, line.ancestors))
+        replies = tuple(map(comment, line.responses, line.labels))
+        return cls(line.last, entries[line.responses[0]]["subreddit"], split, above, replies)
 
 
 def format_index_line(ancestors: Sequence[str], responses: Sequence[str], labels: Sequence[bool | int]) -> str:

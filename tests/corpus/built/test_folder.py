@@ -10,7 +10,8 @@ import pytest
 from deadpan.corpus import BuiltCorpus
 from deadpan.datasets import open_dataset
 from deadpan.errors import DataError
-from deadpan.storage import read_manifest
+from deadpan.formats.sarc import SarcSequence
+from deadpan.storage import read_manifest, read_records
 
 
 def test_the_readers_of_the_release_read_it(built: Path) -> None:
@@ -44,3 +45,21 @@ def test_a_corpus_shows_itself(built: Path) -> None:
     assert all(len(line) <= 80 or str(built) in line for line in str(corpus).splitlines())
     assert "<table>" in corpus._repr_html_()
     assert json.loads(json.dumps(corpus.as_dict()))["counts"]["lines"] == counts["lines"]
+
+
+def test_sequences_have_texts_and_labels_in_python_and_parquet(built: Path, tmp_path: Path) -> None:
+    corpus = BuiltCorpus(built)
+    found = list(corpus.sequences())
+    lines = [(side, line) for side in ("train", "test") for line in corpus.index(f"main/{side}-unbalanced.csv")]
+    entries = dict(corpus.entries("main"))
+    assert [(one.split, one.id) for one in found] == [(side, line.last) for side, line in lines]
+    for one, (_, line) in zip(found, lines, strict=True):
+        assert [reply.label for reply in one.replies] == list(line.labels)
+        assert [reply.text for reply in one.replies] == [entries[id]["text"] for id in line.responses]
+        assert [above.id for above in one.ancestors] == list(line.ancestors)
+        assert {above.label for above in one.ancestors} == {None}
+    assert corpus.write_sequences(tmp_path / "sequences.parquet") == len(found)
+    assert list(read_records(tmp_path / "sequences.parquet", SarcSequence)) == found
+    pairs = list(corpus.sequences(split="test", balanced=True))
+    assert pairs and all(sorted(reply.label for reply in one.replies) == [False, True] for one in pairs)
+    assert len(list(corpus.sequences("raw"))) == corpus.manifest.counts["sequences"]

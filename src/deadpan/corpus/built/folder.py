@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deadpan.errors import DataError
-from deadpan.formats.sarc import IndexLine, read_comments, read_index
+from deadpan.formats.sarc import IndexLine, SarcSequence, read_comments, read_index
 from deadpan.results import Result
-from deadpan.storage import Manifest, manifest_path, read_manifest
+from deadpan.storage import Manifest, manifest_path, read_manifest, write_records
 
 if TYPE_CHECKING:
     from deadpan.page.summary import Summary
 
+_AT_ONCE = 100_000  # sequences whose texts are in memory, for each reading of comments.json
 TOTALS = ("lines", "comments", "sarcastic", "sequences")
 
 
@@ -103,3 +105,29 @@ class BuiltCorpus(Result):
     def texts(self, folder: str, ids: Iterable[str]) -> dict[str, dict[str, Any]]:
         """Return the comments with these ids."""
         return dict(read_comments(self.path(f"{folder}/comments.json"), set(ids)))
+
+    def sequences(self, folder: str = "main", split: str = "", *, balanced: bool = False) -> Iterator[SarcSequence]:
+        """Yield the sequences of main or a subset with the texts of their ancestors and replies.
+
+        They are the unbalanced ones, with all fitting replies, or the `balanced` pairs. "raw" has every sequence,
+        whatever its replies, before any division into train and test.
+        """
+        if folder == "raw":
+            names = {"": "raw/sequences.csv"}
+        else:
+            balance = "balanced" if balanced else "unbalanced"
+            names = {side: f"{folder}/{side}-{balance}.csv" for side in ("train", "test") if split in ("", side)}
+        for side, name in names.items():
+            index = self.index(name)
+            while lines := list(islice(index, _AT_ONCE)):
+                entries = self.texts(folder, (id for line in lines for id in line.ids))
+                yield from (SarcSequence.of(line, entries, side) for line in lines)
+
+    def write_sequences(
+        self, path: Path | str, folder: str = "main", split: str = "", *, balanced: bool = False
+    ) -> int:
+        """Write `sequences` as .parquet or .jsonl, one row each, and return how many there are.
+
+        deadpan.storage.read_records(path, SarcSequence) reads them.
+        """
+        return write_records(Path(path), self.sequences(folder, split, balanced=balanced), SarcSequence)
