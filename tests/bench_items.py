@@ -43,6 +43,8 @@ def make_item(number: int, twin: int = 0, **changes) -> Item:
         "canary": "canary",
         "speaker": "Ann",
         "difficulty": "none",
+        "mistakes": tuple("" if at == place else "literal" for at in range(6)),
+        "cue": f"day {number} of a long week",
     }  # fmt: skip
     return Item(**{**given, **changes})
 

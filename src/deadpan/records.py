@@ -74,7 +74,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A SarcBench question with six options, of which one is best."""
+    """A SarcBench question with six options (an organic one has two to six), of which one is best."""
 
     id: str
     version: str
@@ -95,6 +95,10 @@ class Item:
     language: str = "en"
     after: tuple[Turn, ...] = ()
     """The words or acts that followed the utterance."""
+    mistakes: tuple[str, ...] = ()
+    """The mistake that each option stands for, empty for the best one; none if the set does not say."""
+    cue: str = ""
+    """What the best option rests on, quoted from the item; ` ... ` joins two quotes."""
 
 
 @dataclass(frozen=True, slots=True)

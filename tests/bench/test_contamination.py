@@ -12,7 +12,7 @@ from deadpan.bench.items.sets import make_set, open_set
 from deadpan.errors import DeadpanError
 from scripted_server import ok, served
 
-PUBLIC = open_set("public@0.2.0")
+PUBLIC = open_set("public@0.3.0")
 
 
 def asked_option(prompt):
@@ -59,7 +59,7 @@ def test_a_model_that_knows_the_set_by_heart_is_found():
     assert found["order"].memory == 1.0
     assert found["order"].control < 0.6
     assert all(request["temperature"] == 0 for request in requests)
-    assert "has seen public@0.2.0" in " ".join(result.summary().text().split())
+    assert "has seen public@0.3.0" in " ".join(result.summary().text().split())
 
 
 def test_a_model_that_only_reads_well_is_not():
@@ -92,7 +92,7 @@ def test_a_canary_without_an_id_is_not_asked_for():
 def test_the_command_says_so_by_its_exit_code(deadpan):
     with served() as server:
         server.acts = [remembers]
-        options = ("--set", "public@0.2.0", "--llm", "m", "--base-url", server.url, "--sample", 6, "--json")
+        options = ("--set", "public@0.3.0", "--llm", "m", "--base-url", server.url, "--sample", 6, "--json")
         ran = deadpan("bench", "contamination", *options)
     assert ran.status == 1
     assert ran.json["contaminated"] is True

@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from bench_items import FAST, Scripted, job, right, says, small_set
+from deadpan.bench import DEFAULT_SET
 from deadpan.bench.items.prompts import REASONED
-from deadpan.bench.items.sets import DEFAULT_SET
 from deadpan.bench.runs.folder import find_runs, read_run
 from deadpan.bench.runs.run import run_models
 from deadpan.bench.site.board import make_board, named

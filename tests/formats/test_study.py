@@ -198,7 +198,7 @@ def test_hidden_fields_are_not_among_those_shown():
 @pytest.mark.parametrize(
     ("protocol", "settings", "said"),
     [
-        ("quiz", {"sett": "public@0.2.0"}, "unknown setting 'sett': did you mean 'set'?"),
+        ("quiz", {"sett": "public@0.3.0"}, "unknown setting 'sett': did you mean 'set'?"),
         ("reader-judgment", {"context": "some"}, 'settings: context needs one of "full", "none"'),
         ("reader-judgment", {"attention_every": "x"}, "attention_every needs a whole number"),
         ("annotate", {"threshold": 1.5}, "threshold needs 0 to 1, got 1.5"),

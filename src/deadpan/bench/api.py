@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from deadpan.arguments import check_names, check_path, check_progress
+from deadpan.bench import DEFAULT_SET
 from deadpan.bench.items.prompts import REASONED, ZERO_SHOT
-from deadpan.bench.items.sets import DEFAULT_SET, AskPassphrase, ItemSet, open_set
+from deadpan.bench.items.sets import AskPassphrase, ItemSet, open_set
 from deadpan.bench.runs.answerers import Answerer
 from deadpan.bench.runs.folder import BenchRun, read_run
 from deadpan.bench.runs.run import Watch, progress_watch, run_models

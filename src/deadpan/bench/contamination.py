@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from deadpan.arguments import check_whole
+from deadpan.bench import DEFAULT_SET
 from deadpan.bench.items.item import LETTERS, family
 from deadpan.bench.items.prompts import spoken_lines
-from deadpan.bench.items.sets import DEFAULT_SET, AskPassphrase, ItemSet, open_set
+from deadpan.bench.items.sets import AskPassphrase, ItemSet, open_set
 from deadpan.bench.runs.settings import BASELINE_PREFIX
 from deadpan.bench.scores.score import mean_interval
 from deadpan.draws import draw, sample

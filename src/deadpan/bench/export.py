@@ -8,9 +8,10 @@ from dataclasses import dataclass, fields, make_dataclass
 from pathlib import Path
 from typing import Any, get_type_hints
 
+from deadpan.bench import DEFAULT_SET
 from deadpan.bench.items.item import CATEGORIES, LETTERS, item_schema, write_items
 from deadpan.bench.items.prompts import ZERO_SHOT, render_prompt
-from deadpan.bench.items.sets import DEFAULT_SET, AskPassphrase, ItemSet, open_set
+from deadpan.bench.items.sets import AskPassphrase, ItemSet, open_set
 from deadpan.bench.runs.folder import AnswerRow, find_runs
 from deadpan.cards import DataFacts, FileFacts, HubConfig, croissant, dataset_card, markdown_table
 from deadpan.errors import ConfigError, DataError

@@ -23,9 +23,10 @@ from inspect_ai.scorer import (
 )
 from inspect_ai.solver import TaskState, generate
 
+from deadpan.bench import DEFAULT_SET
 from deadpan.bench.items.item import LETTERS
 from deadpan.bench.items.prompts import render_prompt
-from deadpan.bench.items.sets import DEFAULT_SET, open_set
+from deadpan.bench.items.sets import open_set
 from deadpan.bench.runs.answers import read_letter
 from deadpan.bench.scores.score import ItemAnswers
 from deadpan.errors import ConfigError

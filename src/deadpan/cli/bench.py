@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from deadpan.bench import DEFAULT_SET
 from deadpan.cli.command import Group
 from deadpan.cli.llm import sampling_options
 from deadpan.cli.options import (
@@ -31,9 +32,8 @@ from deadpan.errors import ConfigError
 if TYPE_CHECKING:
     from deadpan.datasets import Reading
 
-_DEFAULT_SET = "public@0.3.0"
-set_argument = click.argument("items", metavar="SET", default=_DEFAULT_SET)
-set_option = click.option("--set", "items", default=_DEFAULT_SET, show_default=True, help="The set of items.")
+set_argument = click.argument("items", metavar="SET", default=DEFAULT_SET)
+set_option = click.option("--set", "items", default=DEFAULT_SET, show_default=True, help="The set of items.")
 runs_argument = click.argument("folders", nargs=-1, type=PATH, metavar="[RUNS...]")
 
 
@@ -48,7 +48,7 @@ def ask_passphrase(new: bool = False) -> str:
 def bench() -> None:
     """SarcBench: ask any model what a speaker means, and compare the answers.
 
-    A SET is a name (public@0.3.0), a .jsonl or .toml file, or a sealed file.
+    A SET is a name of `deadpan bench sets`, a .jsonl or .toml file, or a sealed file.
     """
 
 
@@ -89,7 +89,7 @@ def check_command(
         return show(check_submission(submission, items, ask=ask_passphrase), as_json)
     from deadpan.bench.items.check import check_set
 
-    result = check_set(items or _DEFAULT_SET, audit=audit, seed=seed, plot=out, ask=ask_passphrase)
+    result = check_set(items or DEFAULT_SET, audit=audit, seed=seed, plot=out, ask=ask_passphrase)
     return show(result, as_json, failed=not result.passed)
 
 

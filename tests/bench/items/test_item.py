@@ -93,11 +93,23 @@ def test_two_versions_or_two_equal_ids_are_no_set():
 
 
 def test_an_unknown_set_lists_those_there_are():
-    with pytest.raises(ConfigError, match=r"public@0.2.0"):
-        open_set("publik@0.2.0")
+    with pytest.raises(ConfigError, match=r"public@0.3.0"):
+        open_set("publik@0.3.0")
     assert open_set("public").label in shipped()
 
 
 def test_a_limit_keeps_pairs_whole():
     kept = limited(small_set(6).items, 5)
     assert [item.id for item in kept] == ["i0-0", "i0-1", "i1-0", "i1-1"]
+
+
+def test_every_bad_line_is_named_at_once(tmp_path):
+    lines = [
+        {**encode(make_item(n)), **change}
+        for n, change in enumerate(({"answer": 6}, {}, {"mistakes": ["litteral"] * 6}))
+    ]
+    (tmp_path / "s.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    with pytest.raises(DataError, match=r"s\.jsonl:1.*answer 6") as raised:
+        read_items(tmp_path / "s.jsonl")
+    assert "s.jsonl:3: item 'i2-0': unknown mistake 'litteral'" in str(raised.value)
+    assert "did you mean 'literal'" in str(raised.value)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from deadpan.bench.items.sets import DEFAULT_SET, open_set
+from deadpan.bench import DEFAULT_SET
+from deadpan.bench.items.sets import open_set
 from deadpan.bench.runs.folder import find_runs, unpack_recorded
 from deadpan.bench.runs.submission import check_submission
 

@@ -8,16 +8,17 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from difflib import SequenceMatcher
+from itertools import pairwise
 from pathlib import Path
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
-from deadpan.bench.items.item import CHANCE, CHECKS, LETTERS, OPTIONS, family
+from deadpan.bench.items.item import CHANCE, CHECKS, LETTERS, MISTAKES, OPTIONS, WRITTEN, family
 from deadpan.bench.items.probes import RULES, form_only, options_only, overlap, rule_credit, utterance_only
 from deadpan.bench.items.sets import AskPassphrase, ItemSet, count_pairs, open_set
 from deadpan.page.summary import Summary
 from deadpan.page.table import Cell, Table
-from deadpan.records import Item
+from deadpan.records import Item, Turn
 from deadpan.results import Result
 from deadpan.stats import LEVEL, Interval, bootstrap_interval
 from deadpan.stats.interval import FloatArray
@@ -128,9 +129,50 @@ def _of_item(item: Item) -> Iterator[SetProblem]:
     for name, answer in item.checks.items():
         if not answer:
             yield SetProblem(item.id, f"the checklist says no to {name}", "rewrite or drop the item")
-    for name in ("author", "licence", "canary", "difficulty"):
-        if not getattr(item, name).strip():
+    for name in WRITTEN:
+        if not getattr(item, name):
             yield SetProblem(item.id, f"no {name}", "write it")
+    for place, mistake in enumerate(item.mistakes):
+        if place == item.answer and mistake:
+            yield SetProblem(item.id, f"its answer has the mistake {mistake!r}", "leave it empty")
+        if place != item.answer and not mistake:
+            yield SetProblem(item.id, f"option {LETTERS[place]} has no mistake", f"name one: {', '.join(MISTAKES)}")
+    told = _spaced(" ".join(turn.text for turn in (*item.context, Turn("", item.utterance), *item.after)))
+    quotes = [item.cue] if _spaced(item.cue) in told else re.split(r" (?:\.\.\.|…) ", item.cue)
+    for quote in quotes:
+        if _spaced(quote) not in told:
+            yield SetProblem(item.id, f"its cue {quote!r} is not in the text", "quote it word for word")
+    if (recombined := shared_parts(item.options)) >= GRID:
+        yield SetProblem(item.id, f"a grid: {recombined} options recombine the same parts", "write six thoughts")
+
+
+def _spaced(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+GRID = 4
+"""Options made of shared parts with which an item is a grid."""
+_MOST_SHARED = 0.6
+
+
+def shared_parts(options: Sequence[str]) -> int:
+    """Return how many options consist of runs of words that other options have, as "A, and X", "B, and X", "A, and Y".
+
+    A run that nearly all options have is a frame ("She thinks that ...") and does not count: what fills it is
+    looked at. In a grid, nearly every word beyond the frame occurs in another option.
+    """
+    texts = [["^", *re.findall(r"\w+(?:['’]\w+)?", fold(option)), "$"] for option in options]
+    pairs = [set(pairwise(text)) for text in texts]
+    found = 0
+    for at, text in enumerate(texts):
+        having: list[set[int]] = [set() for _ in text]
+        for place, pair in enumerate(pairwise(text)):
+            others = {other for other, theirs in enumerate(pairs) if other != at and pair in theirs}
+            having[place] |= others
+            having[place + 1] |= others
+        own = [others for others in having[1:-1] if len(others) < len(options) - 2]
+        found += bool(own) and sum(map(bool, own)) / len(own) >= _MOST_SHARED
+    return found
 
 
 def _of_pairs(items: Sequence[Item]) -> Iterator[SetProblem]:

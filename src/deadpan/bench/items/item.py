@@ -27,6 +27,10 @@ CATEGORIES = (
 )
 CHECKS = ("enough_context", "one_best_answer", "not_obvious_from_keywords", "plausible_distractors", "safe")
 """The quality checklist that every item answers."""
+MISTAKES = ("literal", "wrong target", "wrong warmth", "missed detail", "over-reading", "other view", "other")
+"""What a reader who chooses a wrong option got wrong."""
+ORGANIC = "organic_reply"
+"""The category of items made of real replies, whose options are two to six replies and no readings."""
 
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]+)?")
@@ -35,6 +39,10 @@ LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]+)?")
 def family(item: Item) -> str:
     """Return the family of an item: its minimal pair, or the item alone. Scores resample whole families."""
     return item.pair_id or item.id
+
+
+WRITTEN = ("speaker", "mistakes", "cue", "difficulty", "author", "licence", "canary")
+"""What `bench check` also wants of every item; a draft without them can be run."""
 
 
 def item_from(value: Any) -> Item:
@@ -52,16 +60,23 @@ def item_from(value: Any) -> Item:
         raise DataError(f"item {item.id!r}: its id becomes a file name; use letters, digits, . _ and -")
     if not LANGUAGE.fullmatch(item.language):
         raise DataError(f"item {item.id!r} has language {item.language!r}: give a code such as en or ko")
-    if len(item.options) != OPTIONS:
+    if item.category == ORGANIC and not 2 <= len(item.options) <= OPTIONS:
+        raise DataError(f"item {item.id!r} has {len(item.options)} options: give 2 to {OPTIONS}")
+    if item.category != ORGANIC and len(item.options) != OPTIONS:
         raise DataError(f"item {item.id!r} has {len(item.options)} options: give exactly {OPTIONS}")
     if any(not option.strip() for option in item.options):
         raise DataError(f"item {item.id!r} has an empty option: write it or replace it")
-    if not 0 <= item.answer < OPTIONS:
-        raise DataError(f"item {item.id!r} has answer {item.answer}: give the index of an option, 0 to 5")
-    if item.category not in CATEGORIES:
+    if not 0 <= item.answer < len(item.options):
+        last = len(item.options) - 1
+        raise DataError(f"item {item.id!r} has answer {item.answer}: give the index of an option, 0 to {last}")
+    if item.category not in (*CATEGORIES, ORGANIC):
         raise DataError(f"item {item.id!r}: {unknown('category', item.category, list(CATEGORIES))}")
     if strange := sorted(item.checks.keys() - set(CHECKS)):
         raise DataError(f"item {item.id!r}: {unknown('check', strange[0], list(CHECKS))}")
+    if item.mistakes and len(item.mistakes) != len(item.options):
+        raise DataError(f"item {item.id!r} has {len(item.mistakes)} mistakes: give one per option, empty for the best")
+    if strange := [each for each in item.mistakes if each and each not in MISTAKES]:
+        raise DataError(f"item {item.id!r}: {unknown('mistake', strange[0], list(MISTAKES))}")
     return item
 
 
@@ -91,15 +106,21 @@ def items_from_bytes(raw: bytes, path: Path) -> list[Item]:
         placed = _json_values(text, path)
     else:
         raise DataError(f"{path}: a set is a .jsonl or .toml file")
-    items = []
+    items, wrong = [], []
     for place, value in placed:
         try:
             items.append(item_from(value))
         except DataError as bad:
-            raise DataError(f"{place}: {bad}") from None
+            wrong.append(f"{place}: {bad}")
+    if wrong:
+        rest = [f"... and {len(wrong) - _SHOWN_ERRORS} more"] if len(wrong) > _SHOWN_ERRORS else []
+        raise DataError("\n".join([*wrong[:_SHOWN_ERRORS], *rest]))
     if not items:
         raise DataError(f"{path}: no items in it: see `deadpan bench sets --schema`")
     return items
+
+
+_SHOWN_ERRORS = 20
 
 
 def _json_values(text: str, path: Path) -> Iterable[tuple[str, Any]]:
@@ -128,11 +149,9 @@ def items_to_bytes(items: Iterable[Item]) -> bytes:
 
 
 def _stored(item: Item) -> dict[str, Any]:
-    """Return an item as it is stored; sets without `after` keep the bytes and the hash they always had."""
+    """Return an item as it is stored; sets without the later fields keep the bytes and the hash they always had."""
     stored: dict[str, Any] = encode(item)
-    if not item.after:
-        del stored["after"]
-    return stored
+    return {name: value for name, value in stored.items() if value or name not in ("after", "mistakes", "cue")}
 
 
 def check_items_name(path: Path) -> None:
@@ -167,9 +186,17 @@ def item_schema() -> dict[str, Any]:
         "utterance": ("The remark in question. The same in both items of a pair.", text),
         "after": ("What was said or done after the utterance.", {"type": "array", "items": turn}),
         "question": ("What is asked of the remark.", text),
-        "options": ("Six readings, one of them best.", _list_schema(text, OPTIONS)),
+        "options": (
+            "Six readings, one of them best; two to six replies in an organic item.",
+            {"type": "array", "items": text, "minItems": 2, "maxItems": OPTIONS, "uniqueItems": True},
+        ),
         "answer": ("Place of the best option, 0 to 5.", {"type": "integer", "minimum": 0, "maximum": 5}),
-        "category": ("What the item tests.", {"enum": list(CATEGORIES)}),
+        "mistakes": (
+            "One per option: what a reader who chooses it got wrong; empty for the best.",
+            {"type": "array", "items": {"enum": ["", *MISTAKES]}, "minItems": 2, "maxItems": OPTIONS},
+        ),
+        "cue": ("Quoted from the item: what the best option rests on.", text),
+        "category": ("What the item tests.", {"enum": [*CATEGORIES, ORGANIC]}),
         "difficulty": ("Why it is hard; which answer tempts.", {"type": "string"}),
         "pair_id": ("Joins the two items of a minimal pair; empty for a single.", {"type": "string"}),
         "tags": ("Free words.", {"type": "array", "items": {"type": "string"}}),
@@ -179,19 +206,26 @@ def item_schema() -> dict[str, Any]:
         "canary": ("A string that tells whether the set leaked into training data.", {"type": "string"}),
         "language": ("ISO 639-1 code.", {"type": "string", "pattern": f"^{LANGUAGE.pattern}$"}),
     }
-    required = ["id", "version", "context", "utterance", "question", "options", "answer", "category"]
+    required = [
+        "id",
+        "version",
+        "context",
+        "utterance",
+        "question",
+        "options",
+        "answer",
+        "category",
+        "checks",
+        *WRITTEN,
+    ]
     return {
         "$schema": SCHEMA_DIALECT,
         "title": "SarcBench item",
         "type": "object",
         "properties": {name: {"description": words, **kind} for name, (words, kind) in described.items()},
-        "required": required,
+        "required": [*required, *WRITTEN],
         "additionalProperties": False,
     }
-
-
-def _list_schema(kind: dict[str, Any], size: int) -> dict[str, Any]:
-    return {"type": "array", "items": kind, "minItems": size, "maxItems": size, "uniqueItems": True}
 
 
 def _checks_schema() -> dict[str, Any]:

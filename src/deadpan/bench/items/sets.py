@@ -30,7 +30,6 @@ from deadpan.results import Result
 from deadpan.storage import atomic
 
 Visibility = Literal["public", "private", "reserve"]
-DEFAULT_SET = "public@0.3.0"
 PASSPHRASE = "DEADPAN_BENCH_PASSPHRASE"
 """The environment variable that may hold the passphrase of sealed sets."""
 AskPassphrase = Callable[[], str]
@@ -48,7 +47,7 @@ class ItemSet:
 
     @property
     def label(self) -> str:
-        """Return name and version, such as public@0.2.0."""
+        """Return name and version, such as public@0.3.0."""
         return f"{self.name}@{self.version}"
 
     @property
@@ -85,7 +84,7 @@ def shipped() -> dict[str, str]:
 
 
 def open_set(spec: str | Path | ItemSet, ask: AskPassphrase | None = None) -> ItemSet:
-    """Return a set by its name (public@0.2.0, or public for the newest version) or by its file.
+    """Return a set by its name (public@0.3.0, or public for the newest version) or by its file.
 
     The passphrase of a sealed file comes from $DEADPAN_BENCH_PASSPHRASE, or from `ask`.
     """
