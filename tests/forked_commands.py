@@ -46,15 +46,28 @@ class ForkedCommands:
 
     def run(self, words: list[str], folder: Path) -> tuple[int, str]:
         """Return the exit status of a command and what it wrote to its standard error."""
-        with tempfile.NamedTemporaryFile("r", errors="replace") as told:
-            status = self.start(words, folder, told=told.name).wait()
-            return status, told.read()
+        status, _, told = self.output(words, folder)
+        return status, told
+
+    def output(self, words: list[str], folder: Path) -> tuple[int, str, str]:
+        """Return the exit status of a command, its standard output and its standard error."""
+        with (
+            tempfile.NamedTemporaryFile("r", errors="replace") as said,
+            tempfile.NamedTemporaryFile("r", errors="replace") as told,
+        ):
+            status = self.start(words, folder, told=told.name, said=said.name).wait()
+            return status, said.read(), told.read()
 
     def start(
-        self, words: list[str], folder: Path, env: Mapping[str, str] = MappingProxyType({}), told: str = os.devnull
+        self,
+        words: list[str],
+        folder: Path,
+        env: Mapping[str, str] = MappingProxyType({}),
+        told: str = os.devnull,
+        said: str = os.devnull,
     ) -> ForkedCommand:
-        """Start a command and return at once; its standard error goes into the file `told`."""
-        return ForkedCommand(self, self.ask("start", words, str(folder), dict(env), told))
+        """Start a command and return at once; its output goes into the file `said`, its errors into `told`."""
+        return ForkedCommand(self, self.ask("start", words, str(folder), dict(env), told, said))
 
     def ask(self, *question: Any) -> Any:
         """Ask the process from which commands are forked, which is their parent."""
@@ -93,11 +106,11 @@ def _serve() -> None:
         sys.stdout.flush()
 
 
-def _start(words: list[str], folder: str, env: dict[str, str], told: str) -> int:
+def _start(words: list[str], folder: str, env: dict[str, str], told: str, said: str) -> int:
     child = os.fork()
     if child == 0:
         os.environ.update(env)
-        _run(words, folder, os.open(told, os.O_WRONLY))
+        _run(words, folder, os.open(said, os.O_WRONLY), os.open(told, os.O_WRONLY))
     return child
 
 
@@ -110,12 +123,12 @@ def _status(ended: dict[int, int], child: int, how: int) -> int | None:
     return ended[child]
 
 
-def _run(words: list[str], folder: str, told: int) -> None:
+def _run(words: list[str], folder: str, said: int, told: int) -> None:
     """Run one command as the shell would; never returns."""
     status = 1
     try:
         nothing = os.open(os.devnull, os.O_RDWR)
-        for stream, target in ((0, nothing), (1, nothing), (2, told)):
+        for stream, target in ((0, nothing), (1, said), (2, told)):
             os.dup2(target, stream)
         os.chdir(folder)
         from deadpan.cli import main

@@ -5,30 +5,33 @@ from __future__ import annotations
 import ast
 import html
 import json
-import os
 import re
+import runpy
 import shlex
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 import deadpan
-from forked_commands import ONE_THREAD, ForkedCommands
+from forked_commands import ForkedCommands
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-BLOCK = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SHELL = re.compile(r"[|&;<>$`*?(){}\\]")
 """Characters by which a command line needs a shell."""
 PYTHON = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
-def commands(page: Path) -> list[str]:
-    blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
-    return [line[2:] for block in blocks for line in block.splitlines() if line.startswith("$ ")]
+CONSOLE = SimpleNamespace(**runpy.run_path(str(ROOT / "tools" / "console.py"), run_name="console"))
+
+
+def steps(page: Path) -> list[Any]:
+    return CONSOLE.page_steps(page.read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
@@ -38,20 +41,34 @@ def forked():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", [p for p in PAGES if commands(p)], ids=lambda page: page.name)
-def test_commands_run(page, tmp_path, forked):
-    program = f"{shlex.quote(sys.executable)} -m deadpan"
-    for command in commands(page):
+@pytest.mark.parametrize("page", [p for p in PAGES if steps(p)], ids=lambda page: page.name)
+def test_commands_print_what_the_page_says(page, tmp_path, forked):
+    for step in steps(page):
+        command = step.command
         if command.startswith("deadpan ") and not SHELL.search(re.sub(r"'[^']*'|\"[^\"$`]*\"", "", command)):
-            status, told = forked.run(shlex.split(command)[1:], tmp_path)
+            status, said, told = forked.output(shlex.split(command)[1:], tmp_path)
         else:
-            line = re.sub(r"(^|\| )deadpan ", rf"\g<1>{program} ", command)
-            done = subprocess.run(
-                line, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False,
-                env={**os.environ, **ONE_THREAD},
-            )  # fmt: skip
-            status, told = done.returncode, done.stderr
+            status, said, told = CONSOLE.run(command, tmp_path)
         assert status == 0, f"{page.name}: $ {command}\n{told}"
+        if step.output:
+            assert CONSOLE.agrees(step.output, said), (
+                f"{page.name}: $ {command}\n{said}\nwrite it: tools/console.py {page.name}"
+            )
+
+
+@pytest.mark.parametrize(
+    ("documented", "printed", "same"),
+    [
+        (["a 0.5", "took 3 s"], "a  0.5\ntook 12 s\n", True),
+        (["a 0.5"], "a 0.6\n", False),
+        (["a"], "a\nb\n", False),
+        (["a", "..."], "a\nb\nc\n", True),
+        (["a", "...", "d"], "a\nb\nc\n", False),
+        (["a", "...", "c"], "a\nb\nc\n", True),
+    ],
+)
+def test_an_output_agrees_with_its_page_or_not(documented, printed, same):
+    assert CONSOLE.agrees(documented, printed) == same
 
 
 @pytest.mark.parametrize("name", ["README.md", "docs/python.md"])

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from rich.padding import Padding
     from rich.text import Text
 
-PIPE_WIDTH = 80
-"""Columns where standard output is not a terminal."""
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
 seed_option = click.option("--seed", default=0, show_default=True, help="Random seed.")
@@ -35,9 +33,13 @@ def show(result: Result, as_json: bool, *, failed: object = False) -> int:
         _print_json(result.as_dict())
     else:
         terminal = sys.stdout.isatty()
-        width = min(shutil.get_terminal_size((PIPE_WIDTH, 24)).columns, 120) if terminal else PIPE_WIDTH
-        click.echo(result.summary().text(width, bold=terminal and "NO_COLOR" not in os.environ))
+        click.echo(result.summary().text(_width(), bold=terminal and "NO_COLOR" not in os.environ))
     return 1 if failed else 0
+
+
+def _width() -> int:
+    """Return the columns to write: the terminal's, or those of COLUMNS, or 80; a line of over 120 is hard to read."""
+    return min(shutil.get_terminal_size((80, 24)).columns, 120)
 
 
 def emit(as_json: bool, data: object, show: Callable[[Console], None]) -> None:
@@ -63,7 +65,7 @@ def console() -> Console:
             # rich would exit with 1, but a reader that went away (`| head`) is not an error.
             raise BrokenPipeError
 
-    return PipeConsole(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH, soft_wrap=False)
+    return PipeConsole(highlight=False, width=None if sys.stdout.isatty() else _width(), soft_wrap=False)
 
 
 def _label_word(label: bool | None) -> Text:
