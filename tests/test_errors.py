@@ -26,7 +26,7 @@ def test_a_message_of_usual_length_is_left_alone(length):
 
 
 def test_a_missing_library_names_the_extra():
-    with pytest.raises(MissingExtra, match=r"pip install 'deadpan\[excel\]'"):
+    with pytest.raises(MissingExtra, match=r"deadpan\[excel\].*: pip install "):
         need("no_such_library_at_all", "excel")
 
 

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+from importlib import metadata
 from pathlib import Path
+from types import SimpleNamespace
 
+import pytest
+
+from deadpan.errors import pip_install
 from deadpan.installation import EXTRAS, Installation
 
 
@@ -14,7 +20,7 @@ def installation(**missing: list[str]) -> Installation:
 
 def test_fixes_are_commands_to_copy():
     fixes = installation(studio=["django"], serve=["uvicorn"]).fixes().commands
-    assert fixes[0].endswith("-m pip install 'deadpan[studio,serve]'")
+    assert fixes[0].startswith(sys.executable) and " -m pip install " in fixes[0] and "[studio,serve]" in fixes[0]
     assert fixes[1:] == ("deadpan models pull wordllama-256", "apt-get install zstd")
 
 
@@ -28,8 +34,27 @@ def test_doctor_prints_them(deadpan):
     assert ran.status == 0 and isinstance(ran.json["commands"], list)
 
 
+@pytest.mark.parametrize(
+    ("origin", "command"),
+    [
+        ("", "pip install 'deadpan[serve]'"),
+        ('{"url": "file:///a/deadpan.whl"}', "pip install 'deadpan[serve] @ file:///a/deadpan.whl'"),
+        ('{"url": "file:///a%20b", "dir_info": {"editable": true}}', "pip install -e '/a b[serve]'"),
+    ],
+)
+def test_an_extra_is_added_from_where_deadpan_came_from(monkeypatch, origin, command):
+    monkeypatch.setattr(metadata, "distribution", lambda name: SimpleNamespace(read_text=lambda file: origin or None))
+    assert pip_install("serve") == command
+
+
+def test_torch_is_pinned_where_the_tested_versions_are_known(monkeypatch, tmp_path):
+    (tmp_path / "constraints.txt").write_text("torch==2.13.0\n")
+    origin = f'{{"url": "file://{tmp_path}", "dir_info": {{"editable": true}}}}'
+    monkeypatch.setattr(metadata, "distribution", lambda name: SimpleNamespace(read_text=lambda file: origin))
+    assert pip_install("neural") == f"pip install -c {tmp_path}/constraints.txt -e '{tmp_path}[neural]'"
+
+
 def test_a_long_command_is_broken_as_a_shell_reads_it():
     names = ["llm", "plots", "neural", "corpus", "spark", "generate", "bench", "studio", "ko", "excel", "serve"]
     shown = str(installation(**{name: ["x"] for name in names}).fixes())
-    assert "-m pip install \\\n" in shown
-    assert "\n'deadpan[llm,plots," in shown.replace("\n  ", "\n")
+    assert " \\\n" in shown and "[llm,plots," in shown

@@ -35,13 +35,40 @@ class MissingExtra(DeadpanError):
     """A library of an optional extra is not installed."""
 
     def __init__(self, library: str, extra: str) -> None:
-        super().__init__(f"this needs {library}, which is not installed: pip install 'deadpan[{extra}]'")
+        super().__init__(f"this needs {library} (deadpan[{extra}]), which is not installed: {pip_install(extra)}")
         self.library = library
         self.extra = extra
 
 
 class ModelError(DeadpanError):
     """A model is missing, damaged, or did not answer."""
+
+
+def pip_install(*extras: str, pip: str = "pip") -> str:
+    """Return the command that adds extras to this copy of deadpan, from where it was installed."""
+    import json
+    import shlex
+    from importlib import metadata
+    from pathlib import Path
+    from urllib.parse import unquote, urlsplit
+
+    named = f"deadpan[{','.join(extras)}]"
+    try:
+        origin = json.loads(metadata.distribution("deadpan").read_text("direct_url.json") or "{}")
+    except metadata.PackageNotFoundError:
+        origin = {}
+    place = Path(unquote(urlsplit(origin.get("url", "")).path))
+    what = [named]
+    if origin.get("dir_info", {}).get("editable"):
+        what = ["-e", f"{place}[{','.join(extras)}]"]
+    elif origin:
+        what = [f"{named} @ {origin['url']}"]
+    pins = next(
+        (p for p in (Path(__file__).with_name("constraints.txt"), place / "constraints.txt") if p.exists()), None
+    )
+    # Without the pin of torch, pip takes a build with gigabytes of CUDA.
+    constraints = ["-c", str(pins)] if pins and "neural" in extras else []
+    return " ".join([pip, "install", *(shlex.quote(word) for word in (*constraints, *what))])
 
 
 def _cut(text: str, longest: int) -> str:

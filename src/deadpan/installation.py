@@ -11,8 +11,8 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
-from deadpan import __version__
 from deadpan.archives import ZSTD
+from deadpan.errors import pip_install
 from deadpan.models import MODELS, cache_root, installed
 from deadpan.page import Summary, Table
 from deadpan.results import Result
@@ -29,6 +29,8 @@ EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
     "studio": (("django", "argon2", "whitenoise", "csp", "gunicorn", "psycopg"), "the web app"),
     "ko": (("kiwipiepy",), "Korean morphology"),
     "excel": (("openpyxl",), "Excel tables"),
+    "onnx": (("onnx", "onnxruntime", "onnxscript"), "the encoder in 8 bits, several times as fast"),
+    "cloud": (("fsspec", "s3fs"), "dumps and corpora in object storage"),
     "serve": (("litestar", "uvicorn"), "the playground and the HTTP service"),
 }
 CORE = ("click", "duckdb", "numpy", "pyarrow", "rich", "scikit-learn")
@@ -69,7 +71,7 @@ class Installation(Result):
     free_bytes: int
 
     def summary(self) -> Summary:
-        parts = [(f"extra {name}", EXTRAS[name][1], not missing, f"pip install 'deadpan[{name}]'")
+        parts = [(f"extra {name}", EXTRAS[name][1], not missing, "missing")
                  for name, missing in self.extras.items()]  # fmt: skip
         parts += [(f"model {name}", MODELS[name].about, path is not None, f"deadpan models pull {name}")
                   for name, path in self.models.items()]  # fmt: skip
@@ -78,14 +80,15 @@ class Installation(Result):
         rows = tuple((part, use, "installed" if here else hint) for part, use, here, hint in parts)
         versions = ", ".join(f"{name} {version}" for name, version in self.versions.items())
         disk = f"Cache: {self.cache}, {self.free_bytes / 1e9:.0f} GB free"
-        return Summary((Table(("part", "for", "state"), rows),), (f"Versions: {versions}", disk))
+        fix = ("Commands that add what is missing: deadpan doctor --fix",) if self.fixes().commands else ()
+        return Summary((Table(("part", "for", "state"), rows),), (f"Versions: {versions}", disk, *fix))
 
     def fixes(self) -> Fixes:
         """Return one pip command for all missing extras, one pull per missing model, one line per program."""
         missing = [name for name, libraries in self.extras.items() if libraries]
         commands = []
         if missing:
-            commands.append(f"{shlex.quote(sys.executable)} -m pip install 'deadpan[{','.join(missing)}]'")
+            commands.append(pip_install(*missing, pip=f"{shlex.quote(sys.executable)} -m pip"))
         commands += [f"deadpan models pull {name}" for name, path in self.models.items() if path is None]
         commands += [PROGRAMS[name][1] for name, path in self.programs.items() if path is None]
         return Fixes(tuple(commands))
@@ -105,7 +108,7 @@ class Installation(Result):
 def check_installation() -> Installation:
     """Look up every optional part without importing any."""
     here = installed()
-    core = {"deadpan": __version__, "python": platform.python_version()}
+    core = {"deadpan": metadata.version("deadpan"), "python": platform.python_version()}
     return Installation(
         versions=core | {name: metadata.version(name) for name in CORE},
         extras={name: [lib for lib in libs if not _is_here(lib)] for name, (libs, _) in EXTRAS.items()},

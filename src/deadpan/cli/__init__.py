@@ -10,7 +10,6 @@ from difflib import get_close_matches
 
 import click
 
-from deadpan import __version__
 from deadpan.cli.command import LazyGroup
 from deadpan.errors import ConfigError, DeadpanError
 
@@ -40,10 +39,11 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
 program = LazyGroup(
     COMMANDS,
     name="deadpan",
-    help="deadpan: collect, label, detect and benchmark sarcasm.\n\nStart with `deadpan tour`.",
+    help="Build, annotate, detect and benchmark sarcasm data, with an interval beside every score.\n\n"
+    "Start with `deadpan tour`.",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-program = click.version_option(__version__, message="deadpan %(version)s")(program)
+program = click.version_option(package_name="deadpan", message="deadpan %(version)s")(program)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

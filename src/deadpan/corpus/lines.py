@@ -22,7 +22,7 @@ from urllib.parse import unquote, urlsplit
 import numpy as np
 
 from deadpan.archives import ZSTD
-from deadpan.errors import DataError, need, reason_of
+from deadpan.errors import DataError, need, pip_install, reason_of
 
 BLOCK_BYTES = 1 << 20
 OBJECT_SIZE = 4 << 20  # half of a read buffer of DuckDB
@@ -284,7 +284,7 @@ def file_system(url: str) -> tuple[Any, str]:
         system, path = core.url_to_fs(url)
     except (ValueError, ImportError, OSError) as bad:
         reason = str(bad).partition("\n")[0].partition(" dlopen(")[0][:100]
-        hint = _URL_HINTS.get(urlsplit(url).scheme, "pip install 'deadpan[cloud]' for s3:, or copy it here")
+        hint = _URL_HINTS.get(urlsplit(url).scheme, f"{pip_install('cloud')} for s3:, or copy it here")
         raise DataError(f"{url}: no access to this kind of URL ({reason}): {hint}") from None
     return system, path
 

@@ -234,6 +234,6 @@ def list_systems() -> SystemList:
     for name in SYSTEMS:
         system = SYSTEMS.load(name)
         missing = system.library and find_spec(system.library) is None
-        state = f"pip install 'deadpan[{system.extra}]'" if missing else "ready"
+        state = f"needs the extra {system.extra}" if missing else "ready"
         infos.append(SystemInfo(name, system.about, state))
     return SystemList(tuple(infos))
