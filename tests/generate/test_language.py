@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from deadpan.errors import ConfigError
-from deadpan.generate.dialogue import read_dialogue, read_line, read_scene
+from deadpan.generate.dialogue import prompt_values, read_dialogue, read_line, read_scene
 from deadpan.generate.folder import Draft
 from deadpan.generate.language import languages, load_language, matches_language, presets
+from deadpan.generate.politeness import level_names
 from deadpan.generate.questions import read_finding, read_sincere, read_situation
 from deadpan.records import Turn
 
@@ -40,11 +41,17 @@ def test_every_prompt_keeps_to_its_own_form(code):
 
 def test_the_prompt_of_kocosa_s_table_12_is_one_message_in_english():
     language = load_language("ko", preset="kocosa")
-    values = {"situation": "퇴근 - 야근", "intimacy": "2", "politeness_a": "반말", "politeness_b": "존댓말"}
+    levels = level_names({"A": "", "B": "polite"}, language)
+    values = prompt_values(language, Draft("x", (), theme="퇴근", summary="야근", intimacy="2", politeness=levels))
     (message,) = language.prompts["dialogue"].messages(**values)
     text = message["content"]
     assert message["role"] == "user" and text.startswith("You are Korean.")
-    assert text.endswith("Level of politeness: A-반말, B-존댓말\nIntimacy: 2\nGenerate Example:")
+    # Unclear speech is informal there: the paper knows two levels.
+    assert text.endswith(
+        "Situation-퇴근-야근, Level of politeness: A-반말(Informal), B-존댓말(Formal)\nIntimacy: 2\nGenerate Example:"
+    )
+    assert "알 수 없음" not in text
+    assert "Level of politeness: A-존댓말(Formal), B-반말(Informal))\nIntimacy: 3" in text
     assert text.count("Sarcasm Explanation:") == 2 and "Example 2. Situation: 자기계발" in text
     for example in language.prompts["dialogue"].examples:
         assert read_dialogue(language, example["answer"]).response.text

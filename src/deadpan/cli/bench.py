@@ -21,6 +21,7 @@ from deadpan.cli.options import (
     limit_option,
     max_cost_option,
     out_option,
+    preset_option,
     reading_options,
     sample_option,
     source_argument,
@@ -193,6 +194,7 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
 @click.option("--people", type=PATH, help="Open track: people's marks, a CSV with item, run, right.")
 @click.option("--out", default="runs", show_default=True, type=PATH, help="Where to write.")
 @json_option
+@preset_option("bench run")
 def run_command(
     models: tuple[str, ...], explain: bool, judge: str, people: Any, out: Path, as_json: bool, **options: Any
 ) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from deadpan.cli.command import Group
-from deadpan.cli.options import FOLDER, PATH, joined
+from deadpan.cli.options import FOLDER, PATH, joined, preset_option
 from deadpan.cli.terminal.output import json_option, seed_option, show
 from deadpan.cli.terminal.progress import progress_bar
 from deadpan.corpus.settings import BUILD_STEPS
@@ -75,6 +75,7 @@ build_options = joined(
 
 @corpus.command()
 @build_options
+@preset_option("corpus build")
 def build(until: str, as_json: bool, **options: Any) -> None:
     """Build a corpus and its benchmarks from dumps. Run it again to resume an interrupted build."""
     from deadpan.corpus import build_until
@@ -116,6 +117,7 @@ def stats(source: Path, top: int, as_json: bool) -> None:
 @click.option("--min-comments", type=int, help="Comments a subreddit needs [default: the paper's million].")
 @click.option("--out", type=FOLDER, help="Folder for the figures, if SOURCE is not a corpus.")
 @json_option
+@preset_option("corpus figures")
 def figures(source: Path, as_json: bool, **options: Any) -> None:
     """Draw figures 2 to 4 of the paper for a corpus, a released raw file or Parquet files."""
     from deadpan.corpus import draw_figures
@@ -152,6 +154,7 @@ def study() -> None:
 @study_option
 @seed_option
 @json_option
+@preset_option("corpus study noise")
 def noise(directory: Path, as_json: bool, **options: Any) -> None:
     """Ask people how noisy the labels are."""
     from deadpan.corpus import write_noise_study
@@ -167,6 +170,7 @@ def noise(directory: Path, as_json: bool, **options: Any) -> None:
 @study_option
 @seed_option
 @json_option
+@preset_option("corpus study pairs")
 def pairs(directory: Path, as_json: bool, **options: Any) -> None:
     """Ask people which of two replies is sarcastic."""
     from deadpan.corpus import write_pairs_study

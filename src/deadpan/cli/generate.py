@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadpan.cli.command import Group
-from deadpan.cli.options import PATH, base_url_option, limit_option, max_cost_option
+from deadpan.cli.options import PATH, base_url_option, limit_option, max_cost_option, preset_choice
 from deadpan.cli.terminal.output import console, json_option, show, show_conversation
 from deadpan.cli.terminal.progress import progress_bar
 
@@ -40,7 +40,7 @@ def generate() -> None:
 @click.option("--llm", "model", default="", help="Language model. [default: the embedded one]")
 @base_url_option
 @click.option("--contrast", is_flag=True, help="Also ask for a sincere response to each dialogue.")
-@click.option("--preset", default="", help="Other prompts: kocosa uses those of KoCoSa's Table 12 (Korean).")
+@preset_choice("generate run")
 @click.option("--copy-prompts", type=PATH, metavar="FOLDER", help="Copy the prompts there, to change them.")
 @click.option("--list-prompts", "listed", is_flag=True, help="List the languages with prompts, and stop.")
 @json_option
@@ -55,6 +55,7 @@ def plan_command(
         return
     if plan is None:
         raise click.UsageError("Missing argument 'PLAN'.")
+    about["preset"] = about["preset"] or ""
     show(write_plan(plan, sources, with_contrast=contrast, **about), as_json)
 
 
@@ -69,10 +70,12 @@ def plan_command(
 @click.option("--dry-run", is_flag=True, help="Show what the run would cost, and stop.")
 @click.option("--detector", type=PATH, help="backcheck: folder of a trained detector.")
 @click.option("--confident", default=0.8, show_default=True, help="backcheck: minimum score of confidence.")
+@preset_choice("generate run")
 @json_option
 def run_command(
     plan: Path, out: Path | None, limit: int | None, only: str | None, until: str | None, dry_run: bool,
-    detector: Path | None, confident: float, as_json: bool, max_cost: float | None, resume: bool,
+    detector: Path | None, confident: float, preset: str | None, as_json: bool, max_cost: float | None,
+    resume: bool,
 ) -> None:  # fmt: skip
     """Run the steps, from source dialogues to dialogues ready for people, and write the report.
 
@@ -81,19 +84,21 @@ def run_command(
     finds items that are too easy: a --detector is correct and confident given only the response.
     """
     from deadpan.generate.generation import estimate_cost, run_only, run_plan
+    from deadpan.generate.plan import open_plan
 
+    opened = open_plan(plan, out, preset)
     if only == "backcheck":
         show(_back_check(plan, out, detector, confident), as_json)
     elif dry_run:
-        show(estimate_cost(plan, out=out, limit=limit), as_json)
+        show(estimate_cost(opened, limit=limit), as_json)
     elif only:
         with progress_bar() as progress:
-            step = run_only(plan, only, out=out, limit=limit, max_cost=max_cost, progress=progress)
+            step = run_only(opened, only, limit=limit, max_cost=max_cost, progress=progress)
         show(step, as_json)
     else:
         say = None if as_json else _print_cost
         with progress_bar() as progress:
-            result = run_plan(plan, out=out, limit=limit, max_cost=max_cost, resume=resume, until=until,
+            result = run_plan(opened, limit=limit, max_cost=max_cost, resume=resume, until=until,
                               progress=progress, on_estimate=say)  # fmt: skip
         show(result, as_json)
 

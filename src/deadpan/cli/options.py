@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from deadpan.errors import ConfigError
+from deadpan.presets import presets_of, with_preset
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 PATH = click.Path(path_type=Path)
@@ -37,6 +39,35 @@ max_cost_option = click.option(
 def joined(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Return one decorator that adds several options, listed by --help in this order."""
     return lambda command: reduce(lambda decorated, option: option(decorated), reversed(options), command)
+
+
+def preset_choice(part: str) -> Callable[[Any], Any]:
+    """Return --preset with the presets of a command."""
+    names = presets_of(part)
+    return click.option(
+        "--preset", type=click.Choice(names), help="Every setting as the paper published it; see docs/papers.md."
+    )
+
+
+def preset_option(part: str) -> Callable[[_F], _F]:
+    """Add --preset, whose values replace the options' defaults; a typed option that differs is an error."""
+
+    def decorate(command: _F) -> _F:
+        @wraps(command)
+        def collected(preset: str | None, **given: Any) -> Any:
+            return command(**(published(preset, part, given) if preset else given))
+
+        return preset_choice(part)(collected)  # type: ignore[no-any-return]
+
+    return decorate
+
+
+def published(preset: str, part: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of the running command with those of a preset over them."""
+    ctx = click.get_current_context()
+    names = {p.name: max(p.opts, key=len) for p in ctx.command.params if p.name in given}
+    typed = [name for name in names if ctx.get_parameter_source(name or "") is ParameterSource.COMMANDLINE]
+    return with_preset(preset, part, given, typed, lambda name: names[name])
 
 
 data_dir_option = click.option(

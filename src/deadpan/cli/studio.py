@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadpan.cli.command import Group
-from deadpan.cli.options import PATH, limit_option, reading_options, sample_option
+from deadpan.cli.options import PATH, limit_option, preset_choice, published, reading_options, sample_option
 from deadpan.cli.terminal.output import json_option, seed_option, show
 from deadpan.errors import ConfigError
 
@@ -101,6 +101,7 @@ def _known_protocol(ctx: click.Context, parameter: click.Parameter, name: str) -
 @click.option("--qualification", type=click.IntRange(0), help="Items in the qualification round; 0: none.")
 @click.option("--turns", type=click.Choice(["none", "full"]), help="reader-judgment: context turns shown.")
 @_settings_option
+@preset_choice("studio create")
 @click.option("--order", default="random", show_default=True, help="random, or informative (needs --detector).")
 @click.option("--detector", metavar="FOLDER", help="Detector whose most informative items come first.")
 @limit_option
@@ -109,8 +110,8 @@ def _known_protocol(ctx: click.Context, parameter: click.Parameter, name: str) -
 @seed_option
 @_opens_studio()
 def create(
-    protocol: str, source: str | None, name: str, settings: Any, reading: Reading, as_json: bool,
-    **options: Any,
+    protocol: str, source: str | None, name: str, settings: Any, reading: Reading, preset: str | None,
+    as_json: bool, **options: Any,
 ) -> None:  # fmt: skip
     """Create a study of one PROTOCOL.
 
@@ -122,12 +123,15 @@ def create(
     from deadpan.studio.records.sources import apply_options
     from deadpan.studio.records.studies import create_study, created_result, order_items
 
-    own = {"qualification": options["qualification"], "context": options["turns"]}
+    given = dict(map(_parse_setting, settings))
+    own = {"qualification": options["qualification"], "context": options["turns"], **given}
+    if preset:
+        own, options["raters"] = _published_study(preset, protocol, own, given, options["raters"])
     plan = apply_options(
         _plan(protocol, source, reading, options["limit"], options["sample"] or 0, options["seed"]),
         protocol,
         config=options["config"],
-        settings={**own, **dict(map(_parse_setting, settings))},
+        settings=own,
         title=options["title"],
         language=reading.language or None,
         raters_per_item=options["raters"],
@@ -135,6 +139,18 @@ def create(
     detector = Detector.load(options["detector"]) if options["detector"] else None
     order = order_items(plan.items, detector, options["order"], options["seed"])
     show(created_result(create_study(name, plan.study, plan.items, _actor(), order)), as_json)
+
+
+def _published_study(
+    preset: str, protocol: str, own: dict[str, Any], given: dict[str, Any], raters: int | None
+) -> tuple[dict[str, Any], int | None]:
+    """Return the settings and the people per item that a paper's study had."""
+    from deadpan.presets import with_preset
+
+    part = f"studio create {protocol}"
+    with_preset(preset, part, given, given, "--setting {}".format)
+    merged = published(preset, part, {"raters": raters, **own})
+    return {name: value for name, value in merged.items() if name != "raters"}, merged.get("raters", raters)
 
 
 def _plan(protocol: str, source: str | None, reading: Reading, limit: int | None, sample: int, seed: int) -> StudyPlan:

@@ -81,9 +81,13 @@ def _is_address(url: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnnotateSettings(StudySettings):
-    """`questions` is what `generate people` wrote down; the protocol's own questions are asked."""
+    """`questions` is what `generate people` wrote down; the protocol's own questions are asked.
+
+    `wording` "kocosa" asks its three questions in the words of the paper, and no other.
+    """
 
     questions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    wording: Literal["deadpan", "kocosa"] = "deadpan"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +132,8 @@ class AuthorSurveySettings(StudySettings):
     """Faster submissions are not used."""
     crowd: bool = False
     """Ask for the platform's id."""
+    links: bool = False
+    """Every post needs a link that names its account; without one the rule of one account checks nothing."""
 
 
 HIDDEN = "hidden"

@@ -29,7 +29,8 @@ def prompt_values(language: Language, draft: Draft) -> dict[str, str]:
     """Return what a prompt for a new dialogue may name in braces."""
     unknown = language.facts.politeness.unknown
     return {
-        "situation": draft.situation,
+        # KoCoSa joins theme and summary by a hyphen without spaces.
+        "situation": f"{draft.theme}-{draft.summary}" if language.preset else draft.situation,
         "intimacy": draft.intimacy or _UNKNOWN_INTIMACY,
         "politeness_a": draft.politeness.get("A") or unknown,
         "politeness_b": draft.politeness.get("B") or unknown,

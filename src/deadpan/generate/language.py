@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
@@ -95,7 +95,7 @@ class StepPrompt:
     """Instructions, a template for the question, and a few examples with answers.
 
     `then` is a second question about the answer; an example answers it in `explanation`. With `inline` all of
-    it is one message of the user, the examples numbered, and `end` closes it.
+    it is one message of the user, the examples numbered, and `question` is the last one if it differs from `ask`.
     """
 
     system: str
@@ -103,7 +103,7 @@ class StepPrompt:
     examples: tuple[Mapping[str, str], ...]
     then: str = ""
     inline: bool = False
-    end: str = ""
+    question: str = ""
     choices: tuple[str, ...] = ()
     """The only answers of a back-check; the first of them speaks for sarcasm."""
     openers: tuple[str, ...] = ()
@@ -129,8 +129,7 @@ class StepPrompt:
             f"Example {number}. {_filled(self.ask, example)}\n{example['answer'].strip()}"
             for number, example in enumerate(self.examples, 1)
         ]
-        question = f"{_filled(self.ask, values)}\n{self.end}".strip()
-        return "\n\n".join([_filled(self.system, values), *shown, question])
+        return "\n\n".join([_filled(self.system, values), *shown, _filled(self.question or self.ask, values)])
 
     @property
     def needs(self) -> set[str]:
@@ -179,10 +178,11 @@ class Language:
 
 @dataclass(frozen=True, slots=True)
 class PromptPreset:
-    """All of preset.toml: the language whose prompts the folder replaces in part."""
+    """All of preset.toml: the language whose prompts the folder replaces in part, and its words for politeness."""
 
     language: str
     about: str
+    politeness: PolitenessWords
 
 
 def languages() -> list[str]:
@@ -209,6 +209,8 @@ def load_language(code: str, folder: Path | None = None, preset: str = "") -> La
         )
     replaced = _preset_folder(code, preset) if preset else None
     facts = read_config(folder / "language.toml", LanguageFacts)
+    if preset:
+        facts = replace(facts, politeness=presets()[preset].politeness)
     files = {name: _file(name, folder, replaced) for name in (*PROMPTS, *CANDIDATE_PROMPTS)}
     known = {**PROMPTS, **CANDIDATE_PROMPTS}
     prompts = {name: _prompt(path, known[name]) for name, path in files.items() if name in PROMPTS or path.is_file()}

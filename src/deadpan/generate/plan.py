@@ -15,6 +15,7 @@ from deadpan.generate.language import Language, languages, load_language, preset
 from deadpan.llm import EMBEDDED_PREFIX, LLMSettings, default_model
 from deadpan.page.summary import Summary
 from deadpan.page.table import Table
+from deadpan.presets import preset_values, with_preset
 from deadpan.registry import unknown
 from deadpan.results import Result
 from deadpan.storage import write_text
@@ -34,22 +35,24 @@ class GenerationStep:
     small: Mapping[str, Any] = field(default_factory=dict)
 
 
+def _published(step: str) -> dict[str, Any]:
+    """Return KoCoSa's sampling of a step (appendix A.1)."""
+    values = preset_values("kocosa", "generate run")
+    return {key.partition(".")[2]: value for key, value in values.items() if key.startswith(f"{step}.")}
+
+
 GENERATION_STEPS: Mapping[str, GenerationStep] = {
     # Source dialogues: two speakers, a window of a few turns.
     "source": GenerationStep(),
     # The theme and summary of each source dialogue.
     "situation": GenerationStep(
-        prompt="situation",
-        sampling={"temperature": 1.0, "top_p": 1.0, "max_tokens": 1000},
-        small={"temperature": 0.3, "top_p": 0.9, "max_tokens": 60},
+        prompt="situation", sampling=_published("situation"), small={"temperature": 0.3, "top_p": 0.9, "max_tokens": 60}
     ),
     # Each speaker's level of politeness (Korean; other languages pass through).
     "politeness": GenerationStep(),
     # A new dialogue with a sarcastic response and its explanation.
     "dialogue": GenerationStep(
-        prompt="dialogue",
-        sampling={"temperature": 1.1, "top_p": 0.8, "frequency_penalty": 0.2, "max_tokens": 3000},
-        small={"temperature": 0.7, "top_p": 0.9, "max_tokens": 320},
+        prompt="dialogue", sampling=_published("dialogue"), small={"temperature": 0.7, "top_p": 0.9, "max_tokens": 320}
     ),
     # Drops dialogues that are toxic, in the wrong language, inconsistently polite, or copies.
     "filter": GenerationStep(),
@@ -192,6 +195,8 @@ class GenerationPlan:
     """The run ends after this many failed calls in a row: the server is down."""
 
     def __post_init__(self) -> None:
+        if self.preset:
+            self._check_preset()
         if self.give_up_after < 1:
             raise ConfigError(f"give_up_after needs 1 or more, got {self.give_up_after}")
         for name in ASKING_STEPS:
@@ -217,6 +222,13 @@ class GenerationPlan:
             raise ConfigError(unknown("dialogue.scene", self.scene, _SCENES))
         if self.scene == "source" and self.candidates < 2:
             raise ConfigError('dialogue.scene = "source" needs candidates = 2 or more')
+
+    def _check_preset(self) -> None:
+        """Refuse a plan that says otherwise than the preset it names."""
+        given: dict[str, Any] = {"language": self.language, "source.max_turns": self.source.max_turns}
+        for step in ("situation", "dialogue"):
+            given |= {f"{step}.{key}": value for key, value in {**self.model, **getattr(self, step)}.items()}
+        with_preset(self.preset, "generate run", given, given)
 
     @property
     def candidates(self) -> int:
@@ -293,9 +305,12 @@ def _read_plan(path: Path) -> GenerationPlan:
     )
 
 
-def open_plan(plan: GenerationPlan | Path | str, out: Path | str | None = None) -> GenerationPlan:
-    """Return a plan, read from its file if need be, with its run folder changed to `out` if that is given."""
+def open_plan(
+    plan: GenerationPlan | Path | str, out: Path | str | None = None, preset: str | None = None
+) -> GenerationPlan:
+    """Return a plan, read from its file if need be; `out` is another run folder, `preset` a paper's settings."""
     opened = plan if isinstance(plan, GenerationPlan) else _read_plan(Path(plan))
+    opened = replace(opened, preset=preset) if preset else opened
     return opened if out is None else replace(opened, out=Path(out))
 
 
@@ -387,7 +402,7 @@ def write_plan(
     if path.exists():
         raise ConfigError(f"{path}: exists already; choose another name")
     if preset:
-        language = presets()[preset].language if preset in presets() else language
+        language = preset_values(preset, "generate run")["language"]
     if language in languages():
         load_language(language, preset=preset)
     prompts = '# prompts = "mine"               # a folder of your own: --copy-prompts mine'

@@ -47,3 +47,21 @@ def test_probabilities_of_tokens_are_scores_and_can_be_calibrated(tmp_path, monk
     assert Prompted.load(tmp_path).predict(rows) == answers
     with pytest.raises(ConfigError, match="probabilities"):
         Prompted(model="x", calibrate=10)
+
+
+@pytest.mark.parametrize(
+    ("answer", "label"),
+    [
+        ("Yes, this sentence is sarcastic. It says the opposite.", True),
+        ("The sentence is sarcastic because nobody enjoys queues.", True),
+        ("No. The speaker means it.", False),
+        ("This sentence is not sarcastic. It is plain praise.", False),
+        ("It isn’t sarcastic.", False),
+        ("The sentence is non-sarcastic.", False),
+        ("It depends: the sentence could be sarcastic.", None),
+        ("Hard to say.", None),
+        ("", None),
+    ],
+)
+def test_an_answer_in_sentences_is_read_where_it_is_clear(answer, label):
+    assert prompts()["budda-2024"].read(answer) is label

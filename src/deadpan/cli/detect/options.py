@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from deadpan.cli.options import FOLDER, comma_list, reading_options, turns_option
+from deadpan.cli.options import FOLDER, comma_list, preset_choice, reading_options, turns_option
 from deadpan.cli.terminal.output import json_option, seed_option, show
 
 if TYPE_CHECKING:
@@ -78,19 +78,43 @@ def study_options(command: F) -> F:
     return command
 
 
+preset_option = preset_choice("detect")
+
+
 def context_options(command: F) -> F:
     """Add --turns and --speakers."""
     return turns_option(speakers_option(command))
 
 
 def system_settings(
-    system: str, pairs: tuple[str, ...], turns: str, speakers: bool, seed: int | None = None
+    system: str, pairs: tuple[str, ...], turns: str, speakers: bool, seed: int | None = None, preset: str | None = None
 ) -> dict[str, Any]:
-    """Return the settings of one system from --setting, --turns, --speakers and --seed."""
-    from deadpan.detect.system import parse_settings, parse_turns
+    """Return the settings of one system from --setting, --turns, --speakers, --seed and --preset."""
+    settings = settings_of([system], pairs, turns, speakers, preset)[system]
+    return settings if seed is None else {"seed": seed, **settings}
 
-    shared = {"turns": parse_turns(turns), "speakers": speakers, **({} if seed is None else {"seed": seed})}
-    return {**shared, **parse_settings(pairs, [system])[system]}
+
+def settings_of(
+    systems: list[str], pairs: tuple[str, ...], turns: str, speakers: bool, preset: str | None = None
+) -> dict[str, dict[str, Any]]:
+    """Return the settings of several systems; a preset is for those that its paper describes."""
+    from deadpan.detect.system import parse_settings, parse_turns
+    from deadpan.presets import PRESETS, with_preset
+
+    ctx = click.get_current_context()
+    shared = {"turns": parse_turns(turns), "speakers": speakers}
+    typed = [name for name in shared if ctx.get_parameter_source(name) is _TYPED]
+    found = {name: {**shared, **own} for name, own in parse_settings(pairs, systems).items()}
+    if not preset:
+        return found
+    parts = {name: f"detect {name.partition(':')[0]}" for name in systems}
+    described = [name for name in systems if parts[name] in PRESETS.get(preset, {})]
+    for name in described or systems[:1]:
+        given = [*typed, *parse_settings(pairs, systems)[name]]
+        found[name] = with_preset(
+            preset, parts[name], found[name], given, lambda key: f"--{key}" if key in shared else f"--setting {key}"
+        )
+    return found
 
 
 def read_also(more: str, reading: Reading, progress: Progress) -> list[Example]:

@@ -25,10 +25,12 @@ if TYPE_CHECKING:
 @options.context_options
 @options.threshold_option
 @options.prevalence_option
+@options.preset_option
 @options.study_options
 def train(
     source: str, system: str, out: Path, more: str, pool: bool, turns: str, speakers: bool, threshold: Rule,
-    prevalence: float | None, pairs: tuple[str, ...], reading: Reading, seed: int, as_json: bool,
+    prevalence: float | None, preset: str | None, pairs: tuple[str, ...], reading: Reading, seed: int,
+    as_json: bool,
 ) -> None:  # fmt: skip
     """Train a system on SOURCE and save it to a folder.
 
@@ -38,7 +40,7 @@ def train(
     from deadpan.datasets import read_source
     from deadpan.detect.studies.training import train_detector
 
-    settings = options.system_settings(system, pairs, turns, speakers, seed)
+    settings = options.system_settings(system, pairs, turns, speakers, seed, preset)
     with progress_bar() as progress:
         data = read_source(source, reading, progress)
         result = train_detector(
@@ -94,13 +96,14 @@ def evaluate(
 @options.context_options
 @options.threshold_option
 @options.prevalence_option
+@options.preset_option
 @options.folder_option
 @options.study_options
 def compare(
     source: str | None, train_: str | None, test_: str | None, systems_: str, k: int, pool: bool, seeds: int,
     metric: str | None, more: str, blend: bool, authors: bool, subreddits: bool, turns: str, speakers: bool,
-    threshold: Rule, prevalence: float | None, out: Path | None, pairs: tuple[str, ...], reading: Reading,
-    seed: int, as_json: bool,
+    threshold: Rule, prevalence: float | None, preset: str | None, out: Path | None, pairs: tuple[str, ...],
+    reading: Reading, seed: int, as_json: bool,
 ) -> None:  # fmt: skip
     """Test several systems on the same examples: scores with intervals, cost, significant differences.
 
@@ -109,14 +112,11 @@ def compare(
     """
     from deadpan.datasets import read_parts
     from deadpan.detect.studies.comparison import compare_history, compare_systems
-    from deadpan.detect.system import parse_settings, parse_turns
 
     if authors or subreddits:
         mode = "--authors" if authors else "--subreddits"
         options.refuse_with(mode, "--out", "--threshold", "--prevalence", "--seeds", "--also", "--blend")
-    names = comma_list(systems_)
-    shared = {"turns": parse_turns(turns), "speakers": speakers}
-    settings = {name: {**shared, **own} for name, own in parse_settings(pairs, names).items()}
+    settings = options.settings_of(comma_list(systems_), pairs, turns, speakers, preset)
     with progress_bar() as progress:
         data = read_parts(source, train_, test_, reading, progress)
         if by := [name for name, asked in (("author", authors), ("subreddit", subreddits)) if asked]:
@@ -182,18 +182,20 @@ def transfer(
 @metric_option
 @options.speakers_option
 @options.threshold_option
+@options.preset_option
 @options.study_options
 def ablate(
     source: str, system: str, k: int, pool: bool, turns: str, by: str, metric: str | None, speakers: bool,
-    threshold: Rule, pairs: tuple[str, ...], reading: Reading, seed: int, as_json: bool,
+    threshold: Rule, preset: str | None, pairs: tuple[str, ...], reading: Reading, seed: int, as_json: bool,
 ) -> None:  # fmt: skip
     """Score with more or less context on the same folds (KoCoSa's Table 9), or by topic (Table 10)."""
     from deadpan.datasets import read_source
     from deadpan.detect.studies.ablation import ablate as run
-    from deadpan.detect.system import parse_settings, parse_turns
+    from deadpan.detect.system import parse_turns
 
     counts = [parse_turns(word) for word in comma_list(turns)]
-    settings = {"speakers": speakers, **parse_settings(pairs, [system])[system]}
+    settings = options.system_settings(system, pairs, "full", speakers, preset=preset)
+    del settings["turns"]  # the study varies them
     with progress_bar() as progress:
         data = read_source(source, reading, progress)
         result = run(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -39,6 +40,7 @@ class DetectionPrompt:
     ask: str
     yes: str
     no: str
+    free: bool = False
 
     def write(self, dialogue: str, shots: Sequence[tuple[str, bool]]) -> str:
         """Return the message."""
@@ -49,8 +51,23 @@ class DetectionPrompt:
 
     def read(self, answer: str) -> bool | None:
         """Return the label of a valid answer, otherwise None; quotes, case and a full stop are ignored."""
+        if self.free:
+            return _read_sentences(answer)
         word = answer.strip().strip("\"'`*.").strip().lower()
         return {self.yes: True, self.no: False}.get(word)
+
+
+_SENTENCE = re.compile(r"[^.!?\n]*\b(?:yes\b|no\b|[\w-]*sarcas\w*)[^.!?\n]*", re.IGNORECASE)
+_OPEN = re.compile(r"\b(?:could|may|might|can|depends|unclear|ambiguous|either|whether)\b", re.IGNORECASE)
+_NEGATED = re.compile(r"\b(?:not|no|non|isn['’]?t|doesn['’]?t|without|unlikely)\b|\bnon-?sarcas", re.IGNORECASE)
+
+
+def _read_sentences(answer: str) -> bool | None:
+    """Return what the first sentence about sarcasm says; None where it leaves it open, or none says anything."""
+    found = _SENTENCE.search(answer)
+    if found is None or (_OPEN.search(found[0]) and not re.match(r"\W*(?:yes|no)\b", found[0], re.IGNORECASE)):
+        return None
+    return _NEGATED.search(found[0]) is None
 
 
 def prompts() -> dict[str, DetectionPrompt]:

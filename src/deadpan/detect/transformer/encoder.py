@@ -41,13 +41,13 @@ OTHER_NAME = {"A": "B", "B": "A"}
 class TransformerOptions:
     """`encoder` is the name of an embedded model, a folder, or a name on the Hugging Face hub.
 
-    `method` tunes all weights or low-rank additions to them (`rank`). `pairwise` is the share of the loss
-    that compares the responses of one sequence. `speaker_swap` is the share of the training dialogues whose
-    speakers A and B are swapped. `freeze` is the number of lowest layers that are frozen, with the word
-    embeddings; LoRA then adapts the others only. `accumulate` batches make one step. `rdrop` is the weight of
-    the disagreement of two passes, `adversarial` the size of attacks on the embeddings, `average` the mean of
-    the later epochs. `checkpoint` is a folder: a training that was killed resumes from it. `start` is the
-    folder of a detector with low-rank additions to the same encoder: they are trained further.
+    `method` tunes all weights or low-rank additions to them (`rank`). `pairwise` is the share of the loss that
+    compares the responses of one sequence. `speaker_swap` is the share of the training dialogues whose speakers A
+    and B are swapped, with `swap_tested` also those of what is predicted. `freeze` is the number of lowest layers
+    that are frozen, with the word embeddings; LoRA then adapts the others only. `accumulate` batches make one step.
+    `rdrop` is the weight of the disagreement of two passes, `adversarial` the size of attacks on the embeddings,
+    `average` the mean of the later epochs. `checkpoint` is a folder: a training that was killed resumes from it.
+    `start` is the folder of a detector with low-rank additions to the same encoder: they are trained further.
     """
 
     encoder: str = "minilm-l6"
@@ -67,6 +67,7 @@ class TransformerOptions:
     pairwise: float = 0.0
     stop_on: StopOn = "auto"
     speaker_swap: float = 0.0
+    swap_tested: bool = False
     accumulate: int = 1
     rdrop: float = 0.0
     adversarial: float = 0.0

@@ -110,15 +110,16 @@ class Transformer(System):
         """Return the probability of sarcasm; in NumPy for a few texts, or where there is no PyTorch."""
         if not examples:
             return []
+        swap = self.options.speaker_swap if self.options.swap_tested else 0.0
+        texts = training_pairs(self.context, examples, swap, self.seed)
         if self._plain is not None and (len(examples) <= FEW or find_spec("torch") is None):
-            pairs_of = [self.context.texts(example) for example in examples]
-            return predictions(examples, sigmoid(self._plain.margins(pairs_of)))
+            return predictions(examples, sigmoid(self._plain.margins(texts)))
         self.load_weights()
         need("torch", "neural")
         from deadpan.detect.neural.training import margins
 
         device = find_device(self.options.device)
-        pairs = self._encode([self.context.texts(example) for example in examples])
+        pairs = self._encode(texts)
         return predictions(examples, sigmoid(margins(self.model_.to(device), pairs, PREDICTED_TOGETHER, device)))
 
     def save(self, folder: Path) -> None:

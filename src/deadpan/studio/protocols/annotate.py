@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from django.utils.functional import lazy
+from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
 from deadpan.drops import Tally
@@ -65,6 +67,46 @@ _EXPLANATION = Question(
 _COMMENT = Question("comment", _("Anything to add? (optional)"), required=False)
 
 
+def _in_language(english: str, korean: str) -> LazyText:
+    """Return a published text in the reader's language; the paper has no others."""
+    return lazy(lambda: korean if (get_language() or "").startswith("ko") else english, str)()
+
+
+# KoCoSa: section 3.4.2, and the page in its Figure 4. The answers are named in English there too.
+_PUBLISHED = (
+    replace(
+        _RESPONSE,
+        text=_in_language(
+            "Does the last response have sarcastic nuance while congruent with context?",
+            "대답의 성격 (한 개만 체크해주세요.)",
+        ),
+        choices=(Choice(SARCASM, "Sarcasm"), Choice(NOT_SARCASM, "Non-Sarcasm"), Choice(ABNORMAL, "Abnormal")),
+    ),
+    replace(
+        _CONTEXT,
+        text=_in_language(
+            "Does the provided context seem to be a natural dialogue?", "대화문의 성격 (한 개만 체크해주세요.)"
+        ),
+        choices=(Choice(NORMAL, "Normal"), Choice(ABNORMAL, "Abnormal")),
+    ),
+    replace(
+        _EXPLANATION,
+        text=_in_language(
+            "Does the explanation offer a suitable description of why the response is sarcasm?",
+            "반어법 설명에 대한 적절성 (한 개만 체크해주세요.)",
+        ),
+        choices=(Choice(NORMAL, "Normal"), Choice(ABNORMAL, "Abnormal")),
+    ),
+    replace(
+        _COMMENT,
+        text=_in_language(
+            "(Optional) If there is a problem with the dialogue, please leave your opinion.",
+            "(선택사항) 해당 대화문에 대한 문제점이 있다면 의견을 남겨주세요.",
+        ),
+    ),
+)
+
+
 class AnnotateProtocol(StudyProtocol[AnnotateItem, AnnotateSettings]):
     """Three questions per dialogue, after a qualification round."""
 
@@ -111,13 +153,13 @@ class AnnotateProtocol(StudyProtocol[AnnotateItem, AnnotateSettings]):
         return labelled_item(AnnotateItem, record, explanation=record.explanation)
 
     def questions(self, settings: AnnotateSettings) -> tuple[Question, ...]:
-        return (_RESPONSE, _CONTEXT, _KIND, _EXPLANATION, _COMMENT)
+        return _PUBLISHED if settings.wording == "kocosa" else (_RESPONSE, _CONTEXT, _KIND, _EXPLANATION, _COMMENT)
 
     def screen(self, item: AnnotateItem, settings: AnnotateSettings, order: str) -> Screen:
         """Return the dialogue; an item without an explanation is not asked about one."""
         explanation = item.explanation.strip()
         notes = [(_("Explanation"), explanation)] if explanation else []
-        asked = [q for q in self.questions(settings) if q is not _EXPLANATION or explanation]
+        asked = [q for q in self.questions(settings) if q.name != _EXPLANATION.name or explanation]
         return Screen(item.context, item.response, notes, asked)
 
     def examples_of(

@@ -29,7 +29,7 @@ from deadpan.studio.protocols.protocol import Answers, LazyText, Lesson, Section
 
 SMALLEST_GROUP = 5
 """A group of fewer people than this could identify somebody: its value is not released."""
-_AGE_GROUPS = ((16, 24), (25, 34), (35, 44), (45, 54), (55, 200))
+_AGE_GROUPS = ((16, 24), (25, 34), (35, 44), (45, 54), (55, 64), (65, 200))
 # The part of a post that a rule is about.
 _PART = {"too_short": "text", "too_recent": "date", "same_post_twice": "text"}
 _RULE_MESSAGES: Mapping[str, Any] = {
@@ -97,7 +97,7 @@ class AuthorSurveyProtocol(StudyProtocol[StudyItem, AuthorSurveySettings]):
 
     def survey_form(self, data: Any, settings: AuthorSurveySettings) -> SurveyForm:
         """Return the form, with a field for the platform's id if the study asks for it."""
-        return SurveyForm(data, crowd=settings.crowd)
+        return SurveyForm(data, crowd=settings.crowd, links=settings.links)
 
     def survey_entry(
         self,
@@ -210,14 +210,17 @@ class SurveyForm(forms.Form):
     country = CountryField(label=_("Country you live in (optional)"), required=False, choices=country_choices)
     region = forms.CharField(label=_("Region you live in (optional)"), required=False, max_length=80)
 
-    def __init__(self, *args: Any, crowd: bool = False, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, crowd: bool = False, links: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for at in range(_POSTS):
             self.fields[f"text{at}"] = forms.CharField(
                 label=_("The post, word for word"), widget=_area(3), max_length=2000
             )
             self.fields[f"link{at}"] = forms.CharField(
-                label=_("Its link (optional)"), required=False, max_length=500, widget=forms.URLInput()
+                label=_("The link") if links else _("Its link (optional)"),
+                required=links,
+                max_length=500,
+                widget=forms.URLInput(),
             )
             self.fields[f"date{at}"] = forms.DateField(
                 label=_("The day you posted it"), widget=forms.DateInput(attrs={"type": "date"})
@@ -225,7 +228,7 @@ class SurveyForm(forms.Form):
             self.fields[f"time{at}"] = forms.TimeField(
                 label=_("The time, if you know it"), required=False, widget=forms.TimeInput(attrs={"type": "time"})
             )
-            self.fields[f"link{at}"].validators.append(_check_link)
+            self.fields[f"link{at}"].validators += [_check_link, *([_check_account] if links else [])]
         self.fields["zone"] = forms.CharField(required=False, max_length=60, widget=forms.HiddenInput())
         if crowd:
             self.fields["crowd_id"] = forms.CharField(label=_("Your id on the crowd platform"), max_length=120)
@@ -260,6 +263,11 @@ def _check_link(value: str) -> None:
         raise forms.ValidationError(gettext("A link begins with https://"))
     if not split_link(value).hostname:
         raise forms.ValidationError(gettext("This is not an address. Copy it from the browser."))
+
+
+def _check_account(value: str) -> None:
+    if not account_of_link(value):
+        raise forms.ValidationError(gettext("The link does not name the account. Copy it from the post itself."))
 
 
 def _check_sentence(value: str) -> None:
