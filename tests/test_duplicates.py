@@ -15,8 +15,11 @@ from deadpan.duplicates import (
     NEAR,
     SHORT_WORDS,
     all_near_pairs,
+    copy_clusters,
+    copy_signatures,
     distinct,
     identity,
+    near_duplicates,
     shingles,
     without_duplicates,
     word_count,
@@ -35,6 +38,104 @@ def strangers(n: int, seed: int) -> list[Example]:
 def test_identity_takes_out_what_copies_differ_in() -> None:
     assert identity("So FUN!! http://t.co/x @boss #sarcasm") == identity("so fun")
     assert identity("So fun") != identity("so funny")
+
+
+SENTENCE = "My boss praised the meeting that could have been an email"
+EDITS = {
+    "hashtag": SENTENCE + " #blessed",
+    "two hashtags and a link": "#monday " + SENTENCE + " https://t.co/abc #work",
+    "mention": "@anna " + SENTENCE,
+    "one word changed": SENTENCE.replace("praised", "skipped"),
+    "first word changed": SENTENCE.replace("My", "Our"),
+    "last word changed": SENTENCE.replace("email", "poem"),
+    "one word dropped": SENTENCE.replace(" praised", ""),
+    "one word added": SENTENCE.replace("praised", "loudly praised"),
+    "words reversed": " ".join(reversed(SENTENCE.split())),
+    "words sorted": " ".join(sorted(SENTENCE.split())),
+    "a Cyrillic letter": SENTENCE.replace("a", "\u0430", 1),
+    "Cyrillic letters": SENTENCE.translate(str.maketrans("aeopc", "\u0430\u0435\u043e\u0440\u0441")),
+    "a Greek letter": SENTENCE.replace("o", "\u03bf"),
+    "full width": "".join(chr(ord(c) + 0xFEE0) if c.isalpha() else c for c in SENTENCE),
+    "accents": SENTENCE.replace("e", "\u00e9"),
+    "a zero-width space": SENTENCE.replace("meeting", "mee\u200bting"),
+    "an HTML entity": SENTENCE.replace("My", "&quot;My"),
+    "a hashtag, a word and the order": " ".join(reversed(SENTENCE.replace("boss", "chef").split())) + " #x",
+}
+OTHERS = [
+    "The train was late again so I read a whole book on the platform",
+    "My boss praised the new coffee machine in the kitchen on the second floor",
+    "Nobody came to the meeting and the email was never sent at all",
+]
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_planted_edits_are_found_and_other_texts_are_not(edit: str) -> None:
+    keys, of_text = distinct([*OTHERS, SENTENCE, EDITS[edit]])
+    left, right = near_duplicates(keys)
+    found = list(zip(left.tolist(), right.tolist(), strict=True))
+    assert found == ([] if of_text[3] == of_text[4] else [(3, 4)])
+    clusters = copy_clusters([*OTHERS, SENTENCE, EDITS[edit]])
+    assert clusters[3] == clusters[4]
+    assert len(set(clusters.tolist())) == 4
+
+
+def test_every_position_of_a_changed_word_is_found() -> None:
+    draw = random.Random(0)
+    texts = [random_text(draw, draw.randint(9, 20)) for _ in range(300)]
+    edited = []
+    for text in texts:
+        words = text.split()
+        words[draw.randrange(len(words))] = "umbrella"
+        edited.append(" ".join(words))
+    left, right = near_duplicates([*texts, *edited])
+    assert sorted(zip(left.tolist(), right.tolist(), strict=True)) == [(at, at + 300) for at in range(300)]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "near"),
+    [
+        ("Brenda forgot the invoices again", "Brenda forgot the umbrellas again", True),
+        ("it is raining what a surprise", "what a surprise it is snowing", True),
+        ("what a great day", "what a great night", False),
+        ("i m so tired", "i m so happy", False),
+        ("\uc800\ub294 \uc6d4\uc694\uc77c\uc774 \uc815\ub9d0 \uc88b\uc544\uc694",
+         "\uc800\ub294 \uae08\uc694\uc77c\uc774 \uc815\ub9d0 \uc88b\uc544\uc694", True),
+        ("yeah right", "yeah sure", False),
+    ],
+)  # fmt: skip
+def test_brief_texts_need_more_in_common(one: str, other: str, near: bool) -> None:
+    left, _ = near_duplicates([one, other])
+    assert bool(len(left)) is near
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_copies_share_a_signature(edit: str) -> None:
+    numbers, owner = copy_signatures([*OTHERS, SENTENCE, EDITS[edit]])
+    of_copy = set(numbers[owner == 4].tolist())
+    sharing = {at for at in range(4) if of_copy & set(numbers[owner == at].tolist())}
+    assert sharing == {3}
+
+
+def test_signatures_are_the_same_on_every_machine() -> None:
+    numbers, owner = copy_signatures(["yeah right", "Oh great, Mondays."])
+    assert numbers.tolist() == [14643848064610833238, 4819892315988192873]
+    assert owner.tolist() == [0, 1]
+
+
+def test_passes_and_many_copies_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = [f"{word} and the meeting could have been an email {n}" for word in WORDS for n in range(4)]
+    whole = near_duplicates(keys)
+    monkeypatch.setattr(duplicates, "_PASS", 100)
+    assert [side.tolist() for side in near_duplicates(keys)] == [side.tolist() for side in whole]
+
+
+def test_apostrophes_make_no_other_text() -> None:
+    assert identity("I can't wait") == identity("I can \u2019 t wait") == identity("i cant wait")
+
+
+def test_a_hashtag_counts_where_little_else_is_left() -> None:
+    assert identity("Yay #school") != identity("Yay #work")
+    assert identity("so fun #school") == identity("so fun #work")
 
 
 def test_texts_of_signs_only_are_told_apart() -> None:

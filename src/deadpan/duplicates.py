@@ -1,8 +1,20 @@
-"""Duplicate texts: identical once folded, or near-identical by the shingles they share."""
+"""Copies of texts: identical once normalised, or near-identical by the words or characters that they share.
+
+One rule for every guard (leaks, clean, transfer, compare, evaluate, train --also). Case, punctuation, links,
+mentions, hashtags, accents, letters that look alike and invisible characters do not count. Two texts are near
+copies if one of these holds:
+
+- one word: they differ in one word, whatever the order, and share LONG_WORDS - 1 words or BRIEF_SIZE bytes,
+- words: the Jaccard similarity of their words is at least NEAR, and one has LONG_WORDS words or more,
+- characters: that of their runs of characters is (spaces do not count), for brief texts at least BRIEF_NEAR.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import html
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,14 +30,30 @@ from deadpan.text import fold
 NEAR = 0.8
 """Jaccard similarity of near duplicates: above it readers see an edit, below it a shared phrase."""
 
-
 SHORT_WORDS = 4
 """Texts of fewer words ("yeah right") coincide by chance, so they are compared by identity only."""
 
-BRIEF_WORDS, BRIEF_NEAR = 8, 0.9
-"""Below this many words a stock phrase plus one word would match ("wow, never seen this"): require more."""
+LONG_WORDS = 9
+"""From this many words on, one changed word leaves a similarity of NEAR: 8 of 10 words."""
+
+BRIEF_NEAR = 0.9
+"""Similarity of characters below LONG_WORDS: a stock phrase plus a word would match ("wow, never seen this")."""
+
+BRIEF_SIZE = 16
+"""Bytes that brief texts with one different word must share: "what a great day" and "night" share 10."""
 
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")  # scripts that put no space between words
+_HASHTAG = re.compile(r"(?<!\w)[#\uff03]\w+")
+_INVISIBLE = re.compile("[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff]")
+_ACCENTS = re.compile("[\u0300-\u036f]")
+# "don't", "dont" and the tokenised "don ' t" are one word.
+_CLITIC = re.compile(r"(?<=\w) ?['\u2019\u00b4`] ?(?=(?:s|t|d|m|re|ve|ll)\b)", re.IGNORECASE)
+# Cyrillic, Greek, Armenian and phonetic letters that look like a Latin one in either case.
+_LOOKALIKES = str.maketrans(
+    "\u0430\u0432\u0435\u0456\u0458\u043a\u043c\u043d\u043e\u0440\u0441\u0442\u0443\u0445\u0455\u0501\u04bb\u04cf\u04af\u051b\u051d"
+    "\u0251\u0261\u0131\u0269\u03b1\u03b2\u03b5\u03b6\u03b7\u03b9\u03ba\u03bc\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7\u03b3\u0578\u0585\u057d\u0570",
+    "abeijkmhopctyxsdhlyqwagiiabeznikmvoptuxynouh",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +71,26 @@ class Deduplicated:
 
 
 def identity(text: str) -> str:
-    """Return the folded text that identifies a text; where folding leaves nothing (":)"), the text itself."""
-    return fold(text) or " ".join(text.split())
+    """Return the normalised text that identifies a text; where nothing is left (":)"), the text itself.
+
+    Hashtags count only where fewer than two words are left without them ("yay #school").
+    """
+    if "&" in text:
+        text = html.unescape(text)
+    text = _CLITIC.sub("", text)
+    bare = _HASHTAG.sub(" ", text) if "#" in text or "\uff03" in text else text
+    key = _normal(bare)
+    if bare != text and word_count(key) < 2:
+        key = _normal(text)
+    return key or " ".join(text.split())
+
+
+def _normal(text: str) -> str:
+    if text.isascii():
+        return fold(text)
+    # Only accents are taken apart: jamo are put together again.
+    bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", _INVISIBLE.sub("", text)))
+    return fold(unicodedata.normalize("NFC", bare).lower().translate(_LOOKALIKES))
 
 
 def copy_key(example: Example) -> str:
@@ -66,18 +112,57 @@ def distinct(texts: Iterable[str]) -> tuple[list[str], IntArray]:
     return list(number), np.array(of_text, dtype=np.int64)
 
 
-def near_duplicates(keys: list[str], threshold: float = NEAR) -> Iterator[tuple[IntArray, IntArray]]:
-    """Yield pairs of near-identical keys as two arrays of positions; brief keys must be more alike.
+def near_duplicates(keys: Sequence[str], threshold: float = NEAR) -> tuple[IntArray, IntArray]:
+    """Return the pairs of near-identical keys as two arrays of positions, left < right, each pair once.
 
-    Keys shorter than SHORT_WORDS are never near duplicates.
+    The keys are distinct identities. Those shorter than SHORT_WORDS have no near duplicate.
     """
+    check_threshold(threshold)
     words = np.fromiter(map(word_count, keys), np.int64, len(keys))
     long = np.flatnonzero(words >= SHORT_WORDS)
-    needed: NDArray[np.float64] = np.where(words < BRIEF_WORDS, max(threshold, BRIEF_NEAR), threshold)
-    for pairs in near_pairs([keys[at] for at in long], float(needed.min(initial=1.0))):
-        left, right = long[pairs.left], long[pairs.right]
-        enough = pairs.similarity >= np.maximum(needed[left], needed[right]) - 1e-9
-        yield left[enough], right[enough]
+    chosen, words = [keys[at] for at in long.tolist()], words[long]
+    brief: NDArray[np.float64] = np.where(words < LONG_WORDS, max(threshold, BRIEF_NEAR), threshold)
+    codes = [_codes(left, right, len(long)) for left, right in _one_word_apart(chosen)]
+    for pairs in near_pairs(chosen, float(brief.min(initial=1.0))):
+        alike = pairs.similarity >= np.maximum(brief[pairs.left], brief[pairs.right]) - _SLACK
+        codes.append(_codes(pairs.left[alike], pairs.right[alike], len(long)))
+    bags = _hashed_words(chosen)
+    for pairs in _search(*bags, threshold):
+        enough = np.maximum(bags[2][pairs.left], bags[2][pairs.right]) >= LONG_WORDS
+        codes.append(_codes(pairs.left[enough], pairs.right[enough], len(long)))
+    once = np.unique(np.concatenate(codes)) if codes else np.empty(0, np.int64)
+    return long[once // max(len(long), 1)], long[once % max(len(long), 1)]
+
+
+def _codes(left: IntArray, right: IntArray, n: int) -> IntArray:
+    return np.unique(np.minimum(left, right) * n + np.maximum(left, right))
+
+
+def copy_clusters(texts: Iterable[str], threshold: float = NEAR) -> IntArray:
+    """Return a number per text; copies and near copies, and copies of those, have the same number."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    keys, key_of = distinct(texts)
+    left, right = near_duplicates(keys, threshold)
+    graph = coo_matrix((np.ones(len(left), np.bool_), (left, right)), shape=(len(keys), len(keys)))
+    numbers: IntArray = connected_components(graph, directed=False)[1].astype(np.int64)
+    return numbers[key_of]
+
+
+def copy_signatures(texts: Iterable[str]) -> tuple[Keys, IntArray]:
+    """Return numbers that copies share, and the position of the text that each belongs to.
+
+    Two texts share one if they are identical or differ in one word or in the order of words (the first rule
+    of near copies). The numbers are the same on every machine, so a model can keep them instead of its
+    training texts: about one per word.
+    """
+    keys = list(map(identity, texts))
+    whole = np.array([_stable(key) for key in keys], np.uint64)
+    counts = np.fromiter(map(word_count, keys), np.int64, len(keys))
+    long = np.flatnonzero(counts >= SHORT_WORDS)
+    numbers, owner = _signatures([keys[at] for at in long])
+    return np.concatenate([whole, numbers]), np.concatenate([np.arange(len(keys)), long[owner]])
 
 
 def without_duplicates(
@@ -96,9 +181,9 @@ def without_duplicates(
     same = np.zeros(len(keys), np.bool_)
     same[theirs] = True
     near = np.zeros(len(keys), np.bool_)
-    for left, right in near_duplicates(keys, threshold):
-        near[left[same[right]]] = True
-        near[right[same[left]]] = True
+    left, right = near_duplicates(keys, threshold)
+    near[left[same[right]]] = True
+    near[right[same[left]]] = True
     identical, close = same[ours], near[ours] & ~same[ours]
     excluded = identical | close
     torn = {e.sequence for e, out in zip(target, excluded, strict=True) if out and e.sequence}
@@ -112,6 +197,88 @@ def without_duplicates(
             kept.append(example)
     return Deduplicated(kept, int(identical.sum()), int(close.sum()), followed)
 
+
+# ---------------------------------------------------------------- one word changed
+
+_PASS = 16_000_000
+"""Signatures sorted at a time; more are searched in several passes, so that memory stays bounded."""
+
+
+def _one_word_apart(keys: Sequence[str]) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yield pairs of keys whose words differ in one, or in their order only."""
+    signatures, owners = _signatures(keys)
+    passes = np.uint64(max(len(signatures) // _PASS, 1))
+    for number in range(int(passes)):
+        chosen = np.flatnonzero(signatures % passes == np.uint64(number)) if passes > 1 else np.arange(len(owners))
+        order = chosen[np.argsort(signatures[chosen], kind="stable")]
+        signature, owner = signatures[order], owners[order]
+        new = np.append(True, signature[1:] != signature[:-1])[: len(order)]
+        ends = np.append(np.flatnonzero(new)[1:], len(order))[np.cumsum(new) - 1] if len(order) else owner
+        partners = np.minimum(ends - np.arange(len(order)) - 1, CROWD)
+        for low, high in _pieces(partners):
+            count = partners[low:high]
+            one = np.repeat(np.arange(low, high), count)
+            other = one + 1 + np.arange(len(one)) - np.repeat(np.cumsum(count) - count, count)
+            left, right = owner[one], owner[other]
+            yield left[left != right], right[left != right]
+
+
+def _signatures(keys: Sequence[str]) -> tuple[Keys, IntArray]:
+    """Return a hash of each key's words in any order, and of all but one of them, with the key's position.
+
+    What is left without a word must be long enough to be no coincidence.
+    """
+    words, _, lengths = _numbered(keys)
+    owner = np.repeat(np.arange(len(keys)), lengths)
+    sizes = np.fromiter((len(word.encode("utf-8", "surrogatepass")) for word in words.names), np.int64)
+    hashes = np.fromiter(map(_stable, words.names), np.uint64)
+    bag, size = np.zeros(len(keys), np.uint64), np.zeros(len(keys), np.int64)
+    np.add.at(bag, owner, hashes[words.ids])
+    np.add.at(size, owner, sizes[words.ids])
+    telling = (lengths[owner] >= LONG_WORDS) | (size[owner] - sizes[words.ids] >= BRIEF_SIZE)
+    owner, ids = owner[telling], words.ids[telling]
+    every = np.arange(len(keys))
+    return np.concatenate([bag, bag[owner] - hashes[ids]]), np.concatenate([every, owner])
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The words of some keys as numbers, one key after the other, and the words themselves."""
+
+    ids: IntArray
+    names: list[str]
+
+
+def _numbered(keys: Sequence[str]) -> tuple[_Words, IntArray, IntArray]:
+    """Return the words of the keys, and where each key starts and how many words it has."""
+    number: dict[str, int] = {}
+    lengths = np.fromiter((key.count(" ") + 1 for key in keys), np.int64, len(keys))
+    ids = np.fromiter((number.setdefault(word, len(number)) for key in keys for word in key.split(" ")), np.int64)
+    return _Words(ids, list(number)), np.cumsum(lengths) - lengths, lengths
+
+
+def _stable(text: str) -> int:
+    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+
+
+def _hashed_words(keys: Sequence[str]) -> tuple[Keys, IntArray, IntArray]:
+    """Return a number per word (smaller for rare ones), and the start and length of each key.
+
+    The second "very" of a key is another word than the first, so that a set holds what a bag would.
+    """
+    words, starts, lengths = _numbered(keys)
+    codes = np.repeat(np.arange(len(keys)), lengths) * max(len(words.names), 1) + words.ids
+    order = np.argsort(codes, kind="stable")
+    new = np.append(True, codes[order][1:] != codes[order][:-1])[: len(order)]
+    place = np.arange(len(order))
+    again = np.empty(len(order), np.uint64)
+    again[order] = place - np.maximum.accumulate(np.where(new, place, 0))
+    hashes = words.ids.astype(np.uint64) * np.uint64(2**20) + again
+    _mix(hashes)
+    return _rare_first(hashes, np.bincount(words.ids, minlength=1)[words.ids]), starts, lengths
+
+
+# ---------------------------------------------------------------- shared characters or words
 
 _RUN = 4
 """Characters per shingle: long enough to be rare in English, short enough for Korean and Arabic words."""
@@ -170,7 +337,11 @@ def near_pairs(keys: Sequence[str], threshold: float = NEAR) -> Iterator[Pairs]:
     of one text an even sample is taken, since pairs grow with the square. The keys should be distinct.
     """
     check_threshold(threshold)
-    index = _Index(keys, threshold)
+    yield from _search(*_hashed(keys), threshold)
+
+
+def _search(hashes: Keys, starts: IntArray, lengths: IntArray, threshold: float) -> Iterator[Pairs]:
+    index = _Index(hashes, starts, lengths, threshold)
     for small, large, shingle in index.candidates():
         pairs = index.verify(small, large, shingle)
         if len(pairs):
@@ -186,9 +357,8 @@ def check_threshold(threshold: float) -> None:
 class _Index:
     """Texts as sorted arrays of shingles, rare ones first; texts ordered by size."""
 
-    def __init__(self, keys: Sequence[str], threshold: float) -> None:
+    def __init__(self, hashes: Keys, starts: IntArray, lengths: IntArray, threshold: float) -> None:
         self.threshold = threshold
-        hashes, starts, lengths = _hashed(keys)
         self.text = np.argsort(lengths, kind="stable")
         self.text = self.text[lengths[self.text] > 0]
         rows = list(_sorted_rows(hashes, starts[self.text], lengths[self.text]))
@@ -302,10 +472,14 @@ def _hashed(keys: Sequence[str]) -> tuple[Keys, IntArray, IntArray]:
         hashes += codes[at : at + runs]
     _mix(hashes)
     buckets = (hashes >> np.uint64(42)).astype(np.int32)
-    often = np.minimum(np.bincount(buckets), 2**16 - 2).astype(np.uint64)
+    return _rare_first(hashes, np.bincount(buckets)[buckets]), starts, lengths
+
+
+def _rare_first(hashes: Keys, often: IntArray) -> Keys:
+    """Return the hashes with their frequency as the high bits, in place."""
     hashes &= np.uint64(2**48 - 1)
-    hashes |= often[buckets] << np.uint64(48)
-    return hashes, starts, lengths
+    hashes |= np.minimum(often, 2**16 - 2).astype(np.uint64) << np.uint64(48)
+    return hashes
 
 
 def _sorted_rows(hashes: Keys, starts: IntArray, lengths: IntArray) -> Iterator[tuple[Keys, IntArray, Keys]]:

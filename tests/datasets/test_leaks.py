@@ -70,9 +70,9 @@ def test_short_texts_are_counted_apart() -> None:
     assert (overlap.right.identical, overlap.right.short, overlap.right.leaked) == (1, 1, 0)
 
 
-def test_stock_phrase_with_one_word_more_is_no_duplicate() -> None:
-    rows = [example("1", "I've never seen this before", split="train")]
-    rows += [example("2", "Well, I've never seen this before", split="test")]
+def test_stock_phrase_with_another_word_is_no_duplicate() -> None:
+    rows = [example("1", "What a great day", split="train")]
+    rows += [example("2", "What a great night", split="test")]
     assert find_leaks({"c": rows}).corpora[0].overlaps == ()
 
 

@@ -268,11 +268,11 @@ def _duplicates(rows: Sequence[Example], gone: dict[int, tuple[str, int | None]]
             gone[at] = ("conflict", labels[key][not rows[at].label])
         elif first[key] != at:
             gone[at] = ("identical", first[key])
-    for left, right in near_duplicates(keys, threshold):
-        for one, other in zip(left.tolist(), right.tolist(), strict=True):
-            early, late = sorted(first[key] for key in (one, other)) if one in first and other in first else (0, 0)
-            if early != late and early not in gone and late not in gone:
-                gone[late] = ("near", early)
+    left, right = near_duplicates(keys, threshold)
+    for one, other in zip(left.tolist(), right.tolist(), strict=True):
+        early, late = sorted(first[key] for key in (one, other)) if one in first and other in first else (0, 0)
+        if early != late and early not in gone and late not in gone:
+            gone[late] = ("near", early)
 
 
 def _shared(rows: Sequence[Example], gone: dict[int, tuple[str, int | None]], reason: str) -> None:

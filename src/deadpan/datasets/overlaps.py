@@ -119,12 +119,12 @@ class TextIndex:
         return table
 
     def _find_near(self, keys: list[str], threshold: float) -> None:
-        for left, right in near_duplicates(keys, threshold):
-            for one, other in ((left, right), (right, left)):
-                for part in range(len(self.parts)):
-                    there = self.count[part, other] > 0
-                    np.add.at(self.near[part], one[there], self.count[part, other[there]])
-                    self.partner[part, one[there]] = other[there]
+        left, right = near_duplicates(keys, threshold)
+        for one, other in ((left, right), (right, left)):
+            for part in range(len(self.parts)):
+                there = self.count[part, other] > 0
+                np.add.at(self.near[part], one[there], self.count[part, other[there]])
+                self.partner[part, one[there]] = other[there]
 
     def columns(self, corpus: str) -> list[int]:
         """Return the positions of the parts of a corpus."""
