@@ -49,13 +49,15 @@ class ForkedCommands:
         status, _, told = self.output(words, folder)
         return status, told
 
-    def output(self, words: list[str], folder: Path) -> tuple[int, str, str]:
+    def output(
+        self, words: list[str], folder: Path, env: Mapping[str, str] = MappingProxyType({})
+    ) -> tuple[int, str, str]:
         """Return the exit status of a command, its standard output and its standard error."""
         with (
             tempfile.NamedTemporaryFile("r", errors="replace") as said,
             tempfile.NamedTemporaryFile("r", errors="replace") as told,
         ):
-            status = self.start(words, folder, told=told.name, said=said.name).wait()
+            status = self.start(words, folder, env, told.name, said.name).wait()
             return status, said.read(), told.read()
 
     def start(

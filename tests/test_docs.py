@@ -43,10 +43,11 @@ def forked():
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [p for p in PAGES if steps(p)], ids=lambda page: page.name)
 def test_commands_print_what_the_page_says(page, tmp_path, forked):
+    CONSOLE.prepare(tmp_path)
     for step in steps(page):
         command = step.command
         if command.startswith("deadpan ") and not SHELL.search(re.sub(r"'[^']*'|\"[^\"$`]*\"", "", command)):
-            status, said, told = forked.output(shlex.split(command)[1:], tmp_path)
+            status, said, told = forked.output(shlex.split(command)[1:], tmp_path, CONSOLE.environment(tmp_path))
         else:
             status, said, told = CONSOLE.run(command, tmp_path)
         assert status == 0, f"{page.name}: $ {command}\n{told}"

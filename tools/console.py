@@ -2,7 +2,8 @@
 
     .venv/bin/python tools/console.py README.md docs/tutorials/*.md    # run every command, write its output
 
-A block ```console has commands (`$ ...`), each followed by what it prints. A line `...` stands for lines left out.
+A block ```console has commands (`$ ...`), each followed by what it prints. A line `...` stands for lines left out. They
+run in an empty folder with a link to the repository's examples/, each page in a folder of its own.
 """
 
 from __future__ import annotations
@@ -109,14 +110,30 @@ def _outputs(commands: list[str], folder: Path) -> Iterator[str]:
 def run(command: str, folder: Path) -> tuple[int, str, str]:
     """Run one command line in a shell; return its exit status, its output and its errors."""
     line = re.sub(r"(^|\| )deadpan ", rf"\g<1>{shlex.quote(sys.executable)} -m deadpan ", command)
-    # For small jobs a second thread only spins.
-    env = {**os.environ, "COLUMNS": "80", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    env = {**os.environ, **environment(folder)}
     done = subprocess.run(line, shell=True, cwd=folder, capture_output=True, text=True, check=False, env=env)  # noqa: S602
     return done.returncode, done.stdout, done.stderr
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Return what makes outputs those of a base install, without encoders; a second thread would only spin."""
+    cache = str(folder / ".cache")
+    return {"COLUMNS": "80", "DEADPAN_CACHE": cache, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+
+def prepare(folder: Path) -> None:
+    """Give a folder what the pages expect there: the examples, and the word vectors that `make tour` pulls."""
+    from deadpan.models import installed
+
+    (folder / "examples").symlink_to(Path(__file__).resolve().parent.parent / "examples")
+    if vectors := installed().get("wordllama-256"):
+        (folder / ".cache" / "models").mkdir(parents=True)
+        (folder / ".cache" / "models" / vectors.name).symlink_to(vectors)
 
 
 if __name__ == "__main__":
     for name in sys.argv[1:]:
         with tempfile.TemporaryDirectory() as scratch:
+            prepare(Path(scratch))
             page = Path(name)
             page.write_text(written(page.read_text(encoding="utf-8"), Path(scratch)), encoding="utf-8")

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-REAL = Path(__file__).parents[1] / "logs" / "real"
+REAL = Path(__file__).parents[2] / "examples" / "logs"
 
 
 def table(path: Path, d: float, n: int = 400) -> Path:

@@ -13,7 +13,7 @@ from deadpan.errors import DeadpanError
 from deadpan.logs.comparison import compare_logs, compare_scores
 from deadpan.logs.log import ScoredItem
 
-REAL = Path(__file__).parent / "real"
+REAL = Path(__file__).parents[2] / "examples" / "logs"
 
 
 def table(path: Path, rows: dict[str, list[float]], clusters: list[str] | None = None) -> Path:

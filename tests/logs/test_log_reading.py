@@ -11,7 +11,7 @@ import pytest
 from deadpan.errors import DeadpanError
 from deadpan.logs import LOGS, read_logs
 
-REAL = Path(__file__).parent / "real"
+REAL = Path(__file__).parents[2] / "examples" / "logs"
 """Logs of inspect-ai 0.3.285, lm-eval 0.4.13 and crfm-helm 0.5.16, run over 24 of our starter texts.
 
 All asked smollm2-135m on this machine; HELM asked qwen2.5-coder-1.5b too. Its folders were renamed: a colon is
