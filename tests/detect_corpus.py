@@ -13,7 +13,8 @@ def word_corpus(word: str = "sure", count: int = 60) -> list[Example]:
     rows = []
     for number in range(count):
         label = bool(number % 2)
-        filler = " ".join(rng.choice(["red", "green", "blue", "grey"], 3))
+        # Short words, so that two texts that differ in one word are no near copies.
+        filler = " ".join(rng.choice(["red", "tan", "sky", "ash"], 3))
         rows.append(
             Example(
                 f"{word}-{number}",
