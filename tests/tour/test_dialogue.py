@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
-
-from deadpan.errors import ModelError
 from deadpan.page import Page
 from deadpan.tour import dialogue as module
-from deadpan.tour.dialogue import stop
+from deadpan.tour.dialogue import Recorded, read_recorded, stop
 from deadpan.tour.guide import Guide
-from deadpan.tour.recorded import Recorded, read_recorded
 
 
 def visit(folder, monkeypatch, dialogues):
-    recorded = Recorded("embedded/small", {}, {}, dialogues)
+    recorded = Recorded(dialogues)
     monkeypatch.setattr(module, "read_recorded", lambda: recorded)
     guide = Guide(Page("Tour"), folder)
     stop(guide)
@@ -35,19 +31,10 @@ def test_every_recorded_dialogue_is_accounted_for(tmp_path):
     stop(guide)
     recorded = read_recorded()
     kept, dropped = recorded.kept(), recorded.dropped()
-    assert recorded.dialogues["read"] == len(kept) + len(dropped)
-    assert f"from {recorded.dialogues['read']} sources" in guide.finding
+    assert recorded.run["read"] == len(kept) + len(dropped)
+    assert f"from {recorded.run['read']} sources" in guide.finding
     assert f"{len(kept)} go to people" in guide.finding
     assert recorded.origin in guide.page.html()
-
-
-def test_a_dialogue_that_a_person_found_sarcastic_is_shown(tmp_path, monkeypatch):
-    reading = {"sarcastic": ["two"], "where": "docs/results.md"}
-    dialogues = run([draft("one", "Fine."), draft("two", "Splendid weather.")], reading=reading)
-    page, finding = visit(tmp_path, monkeypatch, dialogues)
-    assert "Splendid weather." in page and "Fine." not in page
-    assert "1 of these 2 is sarcastic in its scene (docs/results.md)" in page
-    assert "The filters dropped 0. 2 go to people" in finding
 
 
 def test_a_drop_is_shown_with_its_reason(tmp_path, monkeypatch):
@@ -56,7 +43,7 @@ def test_a_drop_is_shown_with_its_reason(tmp_path, monkeypatch):
     assert "dropped by the step response: no response sounds friendly" in page and "It is bad." in page
     assert "(no_contrast: 0.1)" in page and "dropped, response: no_contrast" in page
     assert "dropped 1: no response sounds friendly when taken literally. 1 go to people" in finding
-    assert "not sarcastic just because a model wrote it" in page and "Read critically" not in page
+    assert "not sarcastic just because a model wrote it" in page
 
 
 def test_a_drop_without_a_dialogue_is_shown_in_the_models_words(tmp_path, monkeypatch):
@@ -65,8 +52,3 @@ def test_a_drop_without_a_dialogue_is_shown_in_the_models_words(tmp_path, monkey
     assert "I cannot &lt;do&gt; that." in page and "Kept, for people to judge" not in page
     assert "Dropped by the step scene: no such reason (no_such_reason)." in page
     assert "The filters dropped 2. 0 go to people" in finding
-
-
-def test_a_version_without_a_recording_says_how_to_make_one(tmp_path, monkeypatch):
-    with pytest.raises(ModelError, match="deadpan generate run"):
-        visit(tmp_path, monkeypatch, {})

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
 
-from deadpan.errors import ModelError
-from deadpan.records import Example
+import orjson
+
+from deadpan.errors import DataError
+from deadpan.records import Example, Turn
 from deadpan.tour.guide import Guide
-from deadpan.tour.recorded import Recorded, read_recorded
 
 _WHY = {
     "pleasant_scene": "nothing has gone wrong in its scene, so a friendly response would be sincere",
@@ -22,10 +26,8 @@ _WHY = {
 def stop(guide: Guide) -> None:
     """Show what one recorded run of the pipeline kept and dropped."""
     recorded = read_recorded()
-    if not recorded.dialogues:
-        raise ModelError("no recorded dialogues come with this version: deadpan generate run writes some")
     kept, dropped = recorded.kept(), recorded.dropped()
-    read = recorded.dialogues["read"]
+    read = recorded.run["read"]
     guide.page.text(
         "KoCoSa's pipeline turns a source dialogue into a situation, and the situation into a new dialogue "
         "that ends with a sarcastic response and its explanation. Filters drop what is not worth an "
@@ -34,8 +36,7 @@ def stop(guide: Guide) -> None:
     )
     if kept:
         guide.page.heading("Kept, for people to judge", 3)
-        shown = next((one for one in kept if one.id in recorded.sarcastic), kept[0])
-        guide.page.conversation(shown, note=shown.explanation)
+        guide.page.conversation(kept[0], note=kept[0].explanation)
     if dropped:
         example, step, reason, raw = dropped[0]
         guide.page.heading("Dropped", 3)
@@ -47,7 +48,10 @@ def stop(guide: Guide) -> None:
     reasons = Counter(f"{step}: {reason.partition(':')[0]}" for _, step, reason, _ in dropped)
     rows = [("source dialogues", read), *((f"dropped, {why}", n) for why, n in reasons.most_common())]
     guide.page.table(("what", "n"), [*rows, ("kept", len(kept))], caption="Every dialogue is accounted for")
-    guide.page.note(_reading(recorded, kept))
+    guide.page.note(
+        "A dialogue is not sarcastic just because a model wrote it to be. Every label says where it comes "
+        "from (generated, author, perceived or marker). In the next step, people judge the dialogues."
+    )
     first = f": {_why(dropped[0][2])}" if len(dropped) == 1 else ""
     guide.found(
         f"A small offline model wrote dialogues from {read} sources. The filters dropped "
@@ -62,17 +66,41 @@ def _why(reason: str) -> str:
     return _WHY.get(name, name.replace("_", " "))
 
 
-def _reading(recorded: Recorded, kept: Sequence[Example]) -> str:
-    """Return what a kept dialogue is worth: a label of the model, until people have judged it."""
-    rule = (
-        "A dialogue is not sarcastic just because a model wrote it to be. Every label says where it comes "
-        "from (generated, author, perceived or marker). In the next step, people judge the dialogues."
-    )
-    if not recorded.sarcastic:
-        return rule
-    found = sum(one.id in recorded.sarcastic for one in kept)
-    return (
-        f"{rule} Read critically, {found} of these {len(kept)} is sarcastic in its scene "
-        f"({recorded.dialogues['reading']['where']}); the model is small, and any OpenAI-compatible one can "
-        "take its place."
-    )
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A run of the pipeline that was recorded by tools/record_tour.py, so that the tour shows it in seconds."""
+
+    run: Mapping[str, Any]
+
+    @property
+    def origin(self) -> str:
+        """The model that wrote the dialogues, and when."""
+        return f"{self.run['model'].removeprefix('embedded/')}, recorded on {self.run['date']}"
+
+    def kept(self) -> list[Example]:
+        """Return the dialogues that passed every filter."""
+        return [_example(draft) for draft in self.run["kept"] if draft.get("response")]
+
+    def dropped(self) -> list[tuple[Example | None, str, str, str]]:
+        """Return what was dropped, with step, reason and the model's words; those with a dialogue first."""
+        rows = []
+        for one in self.run["dropped"]:
+            draft = one.get("draft") or {}
+            reason = one["reason"] + (f": {one['detail']}" if one.get("detail") else "")
+            example = _example(draft) if draft.get("response") else None
+            rows.append((example, one["step"], reason, one.get("raw", "")))
+        return sorted(rows, key=lambda row: row[0] is None)
+
+
+def read_recorded() -> Recorded:
+    """Read the recorded run that comes with the package."""
+    try:
+        return Recorded(orjson.loads(files("deadpan.tour").joinpath("recorded.json").read_bytes()))
+    except (OSError, ValueError) as bad:
+        raise DataError(f"tour/recorded.json cannot be read ({bad!r}): reinstall deadpan") from None
+
+
+def _example(draft: dict[str, Any]) -> Example:
+    turns = tuple(Turn(turn["speaker"], turn["text"]) for turn in draft["context"])
+    response = Turn(draft["response"]["speaker"], draft["response"]["text"])
+    return Example(draft["id"], response, turns, label=True, explanation=draft.get("explanation", ""))

@@ -75,7 +75,7 @@ def find_device(name: Device) -> torch.device:
     has = {"cuda": library.cuda.is_available(), "mps": library.backends.mps.is_available(), "cpu": True}
     chosen = next(device for device in has if has[device]) if name == "auto" else name
     if not has[chosen]:
-        raise ConfigError(f"device {name!r}: not available here; use auto or cpu")
+        raise ConfigError(f"device {name!r}: not available on this machine: use auto or cpu")
     device: torch.device = library.device(chosen)
     return device
 
