@@ -91,7 +91,7 @@ def right(question: PosedItem, limit: int = 0, before: int = 0) -> GivenAnswer:
 def forget_calls(journal: Path, keep: Callable[[int, str], bool]) -> int:
     """Delete the calls of a run for which `keep` (by number and tag) is false; return how many are left."""
     with sqlite3.connect(journal) as db:
-        rows = db.execute("SELECT id, record FROM entries ORDER BY id").fetchall()
+        rows = db.execute("SELECT id, record FROM entries WHERE final OR paid = 0 ORDER BY id").fetchall()
         kept = [row for n, row in enumerate(rows) if keep(n, json.loads(row[1])["tag"])]
         gone = {row[0] for row in rows} - {row[0] for row in kept}
         db.executemany("DELETE FROM entries WHERE id = ?", [(each,) for each in gone])

@@ -95,7 +95,10 @@ def test_marks_of_other_sentences_are_not_gone_on_with(asked, tmp_path):
     journal = tmp_path / "explain" / "openai-gpt-4o" / "calls.sqlite"
     with sqlite3.connect(journal) as db:
         text = json.dumps(SET.items[0].options[3])
-        db.execute("UPDATE entries SET record = json_set(record, '$.text', json(?)) WHERE id = 1", [text])
+        db.execute(
+            "UPDATE entries SET record = json_set(record, '$.text', json(?)) WHERE id = (SELECT MIN(id) FROM entries WHERE final)",
+            [text],
+        )
     db.close()
     with pytest.raises(ConfigError, match="another prompt_texts"):
         explain_all(job(SET, runs=1), tmp_path)

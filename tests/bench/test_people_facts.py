@@ -7,7 +7,7 @@ import pytest
 from bench_items import judged, small_set
 from deadpan.bench.people import people_facts, write_human_run
 from deadpan.bench.runs.folder import read_run
-from deadpan.bench.scores.score import score_run
+from deadpan.bench.scores.score import mean_interval, score_run
 from deadpan.drops import Tally
 
 SET = small_set(10)
@@ -23,8 +23,10 @@ def test_people_who_differ_make_the_interval_wider(tmp_path):
     wrong = {(item.id, 0) for item in SET.items}
     found, scores = facts(tmp_path, judged(SET, people=4, wrong=wrong))
     assert found.people == 4
-    assert found.over_people.value == pytest.approx(0.75) == scores.avg.value
-    assert found.over_people.high - found.over_people.low > scores.avg.high - scores.avg.low + 0.3
+    over_items = mean_interval([0.75] * 20, [item.pair_id for item in SET.items])
+    assert scores.avg.value == pytest.approx(0.75)
+    assert scores.avg.high - scores.avg.low > over_items.high - over_items.low + 0.3
+    assert scores.answers_per_item == (4, 4)
     assert found.agreed == pytest.approx(0.75)
 
 
@@ -36,6 +38,6 @@ def test_an_item_below_seventy_percent_is_flagged(tmp_path):
 
 
 def test_one_person_has_no_interval(tmp_path):
-    found, _ = facts(tmp_path, judged(SET, people=1))
-    assert found.over_people.low is None
+    found, scores = facts(tmp_path, judged(SET, people=1))
+    assert scores.avg.low is None
     assert found.flagged == ()

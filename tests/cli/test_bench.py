@@ -141,7 +141,7 @@ def test_bad_models_and_options(deadpan, mine, tmp_path, monkeypatch):
         fails(deadpan(*run, "baseline/first", option, value), message)
     assert deadpan(*run, "baseline/first", "--limit", 0).status == 2
     fails(deadpan(*run, "baseline/first", "--limit", 2, "--sample", 2), "exclude each other")
-    fails(deadpan(*run, "openai-api/mine/m", "--max-cost", 1), "no price is known", "--price IN OUT")
+    fails(deadpan(*run, "openai-api/mine/m", "--max-cost", 1), "no price is known", "--price openai-api/mine/m IN OUT")
     fails(deadpan(*run, "baseline/first", "--set", "public@9.9.9"), "unknown set")
     assert not (tmp_path / "r").exists()
 

@@ -190,3 +190,16 @@ def test_who_should_listen_is_named() -> None:
     assert start_advice("http://localhost:11434/v1") == "start Ollama with `ollama serve`, or change base_url"
     assert "vllm serve" in start_advice("http://localhost:8000/v1")
     assert start_advice("http://localhost:99999999/v1") == "start the server, or change base_url"
+
+
+def test_a_refusal_field_is_a_refusal_whatever_else_is_said(make: Make, server: Script) -> None:
+    body = completion("I can't help with that.")
+    body["choices"][0]["message"]["refusal"] = "I can't help with that."
+    server.acts = [send(200, body)]
+    assert make(cache=False).complete("a").stop_reason == "content_filter"
+
+
+def test_a_rejected_value_names_the_option_that_leaves_it_out(make: Make, server: Script) -> None:
+    server.acts = [send(400, {"error": {"message": "temperature must be 1 for this model"}})]
+    with pytest.raises(ModelError, match="use --temperature none"):
+        make(temperature=0.7, cache=False).complete("a")

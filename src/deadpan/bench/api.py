@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,18 +11,23 @@ from typing import Any
 
 from deadpan.arguments import check_names, check_path, check_progress
 from deadpan.bench import DEFAULT_SET
+from deadpan.bench.items.check import validate_set
 from deadpan.bench.items.prompts import REASONED, ZERO_SHOT
 from deadpan.bench.items.sets import AskPassphrase, ItemSet, open_set
 from deadpan.bench.runs.answerers import Answerer
-from deadpan.bench.runs.folder import BenchRun, read_run
+from deadpan.bench.runs.folder import JOURNAL, BenchRun, read_run
+from deadpan.bench.runs.journal import cost_notes
 from deadpan.bench.runs.run import Watch, progress_watch, run_models
 from deadpan.bench.runs.settings import LIMITS, RunSettings, Sampling
 from deadpan.bench.scores.report import best_first, reading_notes, score_tables, set_note
 from deadpan.bench.scores.score import RunScores, score_run
+from deadpan.errors import ConfigError
 from deadpan.llm.settings import KEY_ENV, default_model
 from deadpan.page.summary import Summary
 from deadpan.progress import Progress, silent
 from deadpan.results import Result
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +40,8 @@ class BenchResult(Result):
     scores: tuple[RunScores, ...] = field(repr=False)
     partial: bool = False
     """True if only a part of the set was asked."""
+    warning: str = ""
+    """What `bench check` has against the set."""
 
     def __repr__(self) -> str:
         models = ", ".join(run.plan.model for run in self.runs)
@@ -57,6 +65,8 @@ class BenchResult(Result):
         notes += reading_notes(names, self.scores)
         for run in self.incomplete:
             notes += _missing(run)
+        notes += [note for run in self.runs for note in cost_notes(run.path / JOURNAL)]
+        notes += [self.warning] if self.warning else []
         notes.append(f"Rows and journals: {self.out}/")
         if self.partial:
             notes.append("Runs on part of a set are not on a leaderboard: run the whole set, with another --out.")
@@ -79,37 +89,19 @@ def run_bench(
     models: str | Sequence[str] | None = None,
     set: str | Path | ItemSet = DEFAULT_SET,
     *,
-    runs: int = 5,
     out: str | Path = "runs",
-    limit: int | None = None,
-    sample: int | None = None,
-    temperature: float | None = 0.7,
-    top_p: float | None = 0.95,
-    reasoning_effort: str | None = None,
-    extra: Mapping[str, Any] | None = None,
-    max_tokens: int = LIMITS[0],
-    escalate: bool = True,
-    constrain: bool | None = None,
-    shuffle_options: bool = False,
-    reasoned: bool = False,
-    base_url: str = "",
-    key_env: str = KEY_ENV,
-    concurrency: int = 8,
-    retries: int = 5,
-    timeout: float = 120.0,
-    max_cost: float | None = None,
-    price: tuple[float, float] | None = None,
-    seed: int = 0,
-    ask: AskPassphrase | None = None,
     answerers: Mapping[str, Answerer] | None = None,
     progress: Progress = silent,
     watch: Watch | None = None,
+    **options: Any,
 ) -> BenchResult:
     """Ask models every item of a set; the same call resumes a run that was killed.
 
     Models are named by provider (openai/..., anthropic/..., openai-api/...), or embedded/..., baseline/...
     Without `models` the embedded model is asked. Works inside a running event loop. Incomplete runs are part
     of the result.
+
+    `options` are those of `run_settings`:
 
     - `runs`: how often every item is asked.
     - `out`: a folder that gets one folder per model.
@@ -120,26 +112,34 @@ def run_bench(
     - `shuffle_options`: show the options in another order in every run.
     - `reasoned`: ask for a short explanation before the letter; a system of its own on the board.
     - `base_url`, `key_env`: an OpenAI-compatible server and the variable that holds its key.
-    - `max_cost`, `price`: the limit in US dollars for all runs together, earlier sessions included, and the
-      price per million input and output tokens of a model that has none in the table.
+    - `timeout`: seconds per attempt; None is 120, and more for large token limits.
+    - `max_cost`, `price`: the limit in US dollars for all runs together, earlier sessions included, and per
+      model (name: (input, output)) the price per million tokens, if it has none in the table.
     - `ask`: returns the passphrase of a sealed set.
     - `answerers`: what answers in place of a model of that name, such as a baseline of your own.
     - `progress`, `watch`: called with the rows done and their total, or with the state of every model.
     """
     models = default_model() if models is None else models
     names = [models] if isinstance(models, str) else check_names(models, "models")
-    settings = run_settings(
-        set, runs=runs, limit=limit, sample=sample, temperature=temperature, top_p=top_p,
-        reasoning_effort=reasoning_effort, extra=extra,
-        max_tokens=max_tokens, escalate=escalate, constrain=constrain, shuffle_options=shuffle_options,
-        reasoned=reasoned, base_url=base_url, key_env=key_env,
-        concurrency=concurrency, retries=retries, timeout=timeout,
-        max_cost=max_cost, price=price, seed=seed, ask=ask,
-    )  # fmt: skip
+    settings = run_settings(set, **options)
+    if strange := settings.price.keys() - {*names}:
+        raise ConfigError(f"a price for {min(strange)}, which is not asked: name it as in --llm")
+    warning = _unsound(settings.set)
+    if warning:
+        log.warning("%s", warning)
     folder = check_path(out, "the folder")
     seen = watch or progress_watch(check_progress(progress))
     finished = run_models(names, settings, folder, watch=seen, answerers=answerers)
-    return _result(folder, settings, [read_run(folder) for folder, _ in finished])
+    return _result(folder, settings, [read_run(folder) for folder, _ in finished], warning)
+
+
+def _unsound(items: ItemSet) -> str:
+    """Return a warning if a set fails its check: what it scores may mean nothing."""
+    problems = validate_set(items).problems
+    if not problems:
+        return ""
+    first = f"{problems[0].item}: {problems[0].what}"
+    return f"{items.label} fails its check ({len(problems):,} problems, the first: {first}): see `deadpan bench check`."
 
 
 def run_settings(
@@ -161,9 +161,9 @@ def run_settings(
     key_env: str = KEY_ENV,
     concurrency: int = 8,
     retries: int = 5,
-    timeout: float = 120.0,
+    timeout: float | None = None,
     max_cost: float | None = None,
-    price: tuple[float, float] | None = None,
+    price: Mapping[str, tuple[float, float]] | None = None,
     seed: int = 0,
     ask: AskPassphrase | None = None,
 ) -> RunSettings:
@@ -173,12 +173,12 @@ def run_settings(
     )
     return RunSettings(
         open_set(set, ask), runs, limit, sample, max_tokens, escalate, shuffle_options, retries, max_cost,
-        price, sampling, prompt=REASONED if reasoned else ZERO_SHOT, constrain=constrain,
+        dict(price or {}), sampling, prompt=REASONED if reasoned else ZERO_SHOT, constrain=constrain,
     )  # fmt: skip
 
 
-def _result(out: Path, settings: RunSettings, runs: Sequence[BenchRun]) -> BenchResult:
+def _result(out: Path, settings: RunSettings, runs: Sequence[BenchRun], warning: str) -> BenchResult:
     answered = [run for run in runs if any(not row.error for row in run.rows)]
     scores = [score_run(run, settings.sampling.seed) for run in answered]
     ordered = [each for _, each in best_first([each.model for each in scores], scores)]
-    return BenchResult(out, settings.set.label, tuple(runs), tuple(ordered), settings.partial)
+    return BenchResult(out, settings.set.label, tuple(runs), tuple(ordered), settings.partial, warning)

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from textwrap import shorten
 
-import numpy as np
-
 from deadpan.bench.items.item import LETTERS, check_items_name, family, write_items
 from deadpan.bench.items.sets import AskPassphrase, ItemSet, open_set
 from deadpan.bench.runs.folder import AnswerRow, RunPlan, begin, finish, make_folder, read_run
@@ -24,8 +22,6 @@ from deadpan.page.summary import Summary
 from deadpan.page.table import Cell, Table
 from deadpan.records import Item, Judgment, Turn
 from deadpan.results import Result
-from deadpan.stats import LEVEL, Interval
-from deadpan.stats.interval import percentile_interval
 from deadpan.storage import manifest_path, read_manifest
 from deadpan.validation import encode
 
@@ -120,8 +116,8 @@ class PeopleScores(Result):
         """Return the scores of people, the items on which they disagree, and those that nobody answered."""
         notes = [*self.tally.notes(), set_note(self.scores)]
         notes.append(
-            f"over people and items: {self.facts.over_people}; on average {self.facts.agreed:.2f} of the "
-            "answers to an item are its most frequent one, the highest score that anyone can reach."
+            f"The interval is over people and items. On average {self.facts.agreed:.2f} of the answers to an item are "
+            "its most frequent one, the highest score that anyone can reach."
         )
         if self.facts.flagged:
             shown = ", ".join(self.facts.flagged[:5]) + (", ..." if len(self.facts.flagged) > 5 else "")
@@ -154,7 +150,7 @@ def score_people(
     _check_kept(keep, min_agreement)
     write_human_run(out, opened, judgments, tally)
     run = read_run(out)
-    scores, facts = score_run(run, seed), people_facts(run.rows, seed)
+    scores, facts = score_run(run, seed), people_facts(run.rows)
     agreement = agreed_items(answers, opened, min_agreement=min_agreement, min_raters=min_raters, out=keep)
     return PeopleScores(out, scores, len(opened.items) - scores.n, tally, facts, agreement)
 
@@ -322,7 +318,6 @@ def _human_row(item: Item, items: ItemSet, person: int, place: int, date: str) -
 
 AGREEMENT = 0.7
 """Items whose key a smaller share of people choose are flagged: key, wording or scene may be wrong."""
-_RESAMPLES = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,40 +325,19 @@ class PeopleFacts:
     """Facts about people's answers beyond their score."""
 
     people: int
-    over_people: Interval
-    """Accuracy; the interval resamples people and families of items, crossed."""
     agreed: float
     """The mean share of the most frequent option of an item: nobody can agree with people more often."""
     flagged: tuple[str, ...]
     """Items that two people or more answered, of whom fewer than 70 % chose the key."""
 
 
-def people_facts(rows: Sequence[AnswerRow], seed: int = 0) -> PeopleFacts:
+def people_facts(rows: Sequence[AnswerRow]) -> PeopleFacts:
     """Return the facts of a run by people; its run number is the person."""
     asked = item_answers(rows)
     agreed = [max(Counter(each.predictions).values()) / len(each.predictions) for each in asked]
     flagged = [each.item for each in asked if len(each.predictions) > 1 and each.right < AGREEMENT]
     people = len({row.run for row in rows})
-    return PeopleFacts(people, _crossed(rows, seed), sum(agreed) / len(agreed), tuple(flagged))
-
-
-def _crossed(rows: Sequence[AnswerRow], seed: int) -> Interval:
-    """Resample people and families independently; a row's weight is the product of the two counts."""
-    person = np.unique([row.run for row in rows], return_inverse=True)[1]
-    family = np.unique([row.family for row in rows], return_inverse=True)[1]
-    right = np.array([row.correct for row in rows], dtype=np.float64)
-    value, people, families = float(right.mean()), int(person.max()) + 1, int(family.max()) + 1
-    if people == 1 or families == 1:
-        what = "person" if people == 1 else "family of items"
-        return Interval(value, None, None, LEVEL, len(rows), why=f"one {what} only: no interval")
-    rng, found = np.random.default_rng(seed), []
-    for _ in range(_RESAMPLES):
-        times = rng.multinomial(people, [1 / people] * people)[person]
-        weight = times * rng.multinomial(families, [1 / families] * families)[family]
-        if weight.any():
-            found.append(float(weight @ right / weight.sum()))
-    fewer = min(people, families)
-    return percentile_interval(value, np.array(found), len(rows), clusters=fewer, limits=(0.0, 1.0))
+    return PeopleFacts(people, sum(agreed) / len(agreed), tuple(flagged))
 
 
 _SHOWN_ITEMS = 20

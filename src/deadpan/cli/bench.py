@@ -169,9 +169,10 @@ run_options = joined(
     key_env_option,
     click.option("--concurrency", default=8, show_default=True, help="Concurrent requests per model."),
     click.option("--retries", default=5, show_default=True, help="Retries of a failed request."),
-    click.option("--timeout", default=120.0, show_default=True, help="Seconds per attempt."),
+    click.option("--timeout", type=float, help="Seconds per attempt. [default: 120, more for large limits]"),
     max_cost_option,
-    click.option("--price", nargs=2, type=float, help="US dollars per million input and output tokens."),
+    click.option("--price", type=(str, float, float), multiple=True, metavar="MODEL IN OUT",
+                 help="US dollars per million input and output tokens of a model; repeatable."),
     seed_option,
 )  # fmt: skip
 """Options of every command that asks models."""
@@ -180,7 +181,12 @@ run_options = joined(
 def _given(options: dict[str, Any]) -> dict[str, Any]:
     """Rename what the command line calls otherwise than the library."""
     own = {name: value for name, value in options.items() if name not in ("items", "price")}
-    return {**own, "set": options["items"], "price": options["price"] or None, "ask": ask_passphrase}
+    return {
+        **own,
+        "set": options["items"],
+        "price": {model: (taken, given) for model, taken, given in options["price"]},
+        "ask": ask_passphrase,
+    }
 
 
 @bench.command("run")
@@ -276,12 +282,23 @@ def score_command(folders: tuple[Path, ...], as_json: bool, **options: Any) -> N
 @bench.command()
 @runs_argument
 @out_option
+@click.option(
+    "--replace",
+    "replace_by",
+    type=click.Choice(["row", "model"]),
+    default="row",
+    show_default=True,
+    help="What a rerun replaces: errors and cut-off answers, or the whole run of the model.",
+)
 @json_option
-def merge(folders: tuple[Path, ...], out: Path, as_json: bool) -> int:
-    """Merge RUNS of one model, earlier first: a rerun replaces only errors and cut-off answers."""
+def merge(folders: tuple[Path, ...], out: Path, replace_by: Any, as_json: bool) -> int:
+    """Merge RUNS of one model, earlier first: a rerun replaces only errors and cut-off answers.
+
+    With --replace model the corrected rerun replaces the first run whole, as in the paper.
+    """
     from deadpan.bench.runs.submission import merge_runs
 
-    result = merge_runs(folders, out)
+    result = merge_runs(folders, out, replace_by=replace_by)
     return show(result, as_json, failed=not result.complete)
 
 

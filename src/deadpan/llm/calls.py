@@ -91,13 +91,33 @@ def call_key(settings: LLMSettings, messages: Sequence[Message], replicate: int,
     return hashlib.blake2b(canonical.encode(), digest_size=20).hexdigest()
 
 
-def record_call(journal: Journal, key: str, record: CallRecord, paid: float = 0.0) -> None:
-    """Append a finished attempt; an answered one settles its key. Fields with default values are left out."""
-    row: dict[str, Any] = {}
+_RESERVED = "reserved"
+
+
+def reserve_call(journal: Journal, key: str, tag: str, cost: float) -> None:
+    """Count a call at what it may cost before it is sent, or with a negative cost take that back.
+
+    A call that was in flight when the program was killed stays counted: the server may have charged for it.
+    """
+    journal.append(key, {"tag": tag, _RESERVED: cost}, final=False, paid=cost)
+
+
+def lost_cost(journal: Journal) -> tuple[int, float]:
+    """Return the number of calls that were sent but never ended, and what they may have cost at most."""
+    reserved = [row[_RESERVED] for _, row in journal.records() if _RESERVED in row]
+    return sum(1 if cost > 0 else -1 for cost in reserved), max(0.0, sum(reserved))
+
+
+def record_call(journal: Journal, key: str, record: CallRecord, paid: float = 0.0, reserved: float = 0.0) -> None:
+    """Append a finished attempt; an answered one settles its key, and what was reserved for it.
+
+    Fields with default values are left out.
+    """
+    row: dict[str, Any] = {_RESERVED: -reserved} if reserved else {}
     for name in CallRecord.__slots__:
         if (value := getattr(record, name)) != getattr(_BLANK, name):
             row[name] = dataclasses.asdict(value) if isinstance(value, Usage) else value
-    journal.append(key, row, final=not record.error, paid=paid)
+    journal.append(key, row, final=not record.error, paid=paid - reserved)
 
 
 def find_call(journal: Journal, key: str) -> CallRecord | None:
@@ -109,7 +129,8 @@ def find_call(journal: Journal, key: str) -> CallRecord | None:
 def read_calls(journal: Journal) -> Iterator[CallRecord]:
     """Yield every attempt in a journal, failed ones included, oldest first."""
     for _, row in journal.records():
-        yield _record(row, journal)
+        if row.keys() != {"tag", _RESERVED}:
+            yield _record(row, journal)
 
 
 def now() -> str:
@@ -122,7 +143,7 @@ def _record(row: dict[str, Any], journal: Journal) -> CallRecord:
         usage = row.get("usage")
         return CallRecord(
             **{
-                **row,
+                **{name: value for name, value in row.items() if name != _RESERVED},
                 "usage": None if usage is None else Usage(**usage),
                 "unsupported": tuple(row.get("unsupported", ())),
             }

@@ -17,7 +17,7 @@ from typing import Any, Generic, Self, TypeVar
 
 from deadpan.errors import ConfigError, DeadpanError, ModelError
 from deadpan.journal import Journal
-from deadpan.llm.calls import Cache, CallRecord, cache_key, call_key, find_call, now, record_call
+from deadpan.llm.calls import Cache, CallRecord, cache_key, call_key, find_call, now, record_call, reserve_call
 from deadpan.llm.costs import Budget, Price, find_price
 from deadpan.llm.messages import Message, Messages, Reply, StopReason, choice_probabilities, conversation, unwrap
 from deadpan.llm.retries import NOTHING, Backoff, Breaker, Failed, Silent, Unavailable
@@ -157,7 +157,15 @@ class Client:
         price = self._price(settings)
         estimate = price.estimate(call.messages, settings.max_tokens) if price else 0.0
         async with self._slots[bool(settings.embedded)], self.budget.reserve(estimate) as charge:
-            answer, seconds, retried = await self._attempts(key, call)
+            reserved = estimate if self.journal else 0.0
+            if reserved and self.journal:
+                reserve_call(self.journal, key, call.tag, reserved)
+            try:
+                answer, seconds, retried = await self._attempts(key, call)
+            except DeadpanError:
+                if reserved and self.journal:
+                    reserve_call(self.journal, key, call.tag, -reserved)
+                raise
             cost = price.cost(answer.usage) if price and answer.usage else None
             if settings.embedded:
                 cost = 0.0
@@ -176,7 +184,7 @@ class Client:
                 answer.unsupported,
                 answer.first_tokens,
             )
-            self._record(key, call, reply, answer, paid)
+            self._record(key, call, reply, answer, paid, reserved)
         if cached_as:
             self.cache.put(cached_as, reply)
         return self._chosen(reply, settings)
@@ -191,7 +199,8 @@ class Client:
                 answer = await self.transport.send(call.messages, call.settings, call.replicate)
                 self._heard(answer)
                 self.unsupported.update(answer.unsupported)
-                return answer, self._clock() - started, tuple(retried)
+                taken = self._clock() - started if answer.seconds is None else answer.seconds
+                return answer, taken, tuple(retried)
             except Failed as failed:
                 self._record_failure(key, call, failed, self._clock() - started)
                 retries = call.settings.retries
@@ -222,12 +231,20 @@ class Client:
             )
         return price
 
-    def _record(self, key: str, call: _Call, reply: Reply, answer: Answer | None = None, paid: float = 0.0) -> None:
+    def _record(
+        self,
+        key: str,
+        call: _Call,
+        reply: Reply,
+        answer: Answer | None = None,
+        paid: float = 0.0,
+        reserved: float = 0.0,
+    ) -> None:
         """Add an answered call to the journal; one from the cache was not sent."""
         if self.journal:
             request = answer.request if answer else {}
             made = CallRecord.of(reply, tag=call.tag, replicate=call.replicate, request=request)
-            record_call(self.journal, key, made, paid)
+            record_call(self.journal, key, made, paid, reserved)
 
     def _record_failure(self, key: str, call: _Call, failed: Failed, seconds: float) -> None:
         if self.journal:

@@ -22,6 +22,7 @@ EMBEDDED_PREFIX = "embedded/"
 DEFAULT_MODEL = "embedded/smollm2-135m"
 LARGER_MODEL = "embedded/qwen2.5-coder-1.5b"
 KEY_ENV = "OPENAI_API_KEY"
+TIMEOUT = 120.0
 
 
 def default_model() -> str:
@@ -57,7 +58,7 @@ class LLMSettings:
     """Also return how likely each choice was, from the server's log-probabilities of the first token."""
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """Other fields of the request, for arguments that one provider has."""
-    timeout: float = 120.0
+    timeout: float = TIMEOUT
     """Seconds for one attempt, from sending to the last byte."""
     retries: int = 5
     concurrency: int = 8

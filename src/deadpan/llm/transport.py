@@ -8,6 +8,7 @@ import json
 import logging
 import math
 import re
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
@@ -66,9 +67,11 @@ class HttpTransport:
             if unlimited:
                 body = {name: value for name, value in body.items() if name not in _LIMITS}
             try:
+                started = time.perf_counter()
                 answer = await post_chat(connection, endpoint, body, settings.timeout)
+                taken = time.perf_counter() - started
                 self._answered.add(endpoint)
-                return dataclasses.replace(answer, request=body, unsupported=left_out + unlimited)
+                return dataclasses.replace(answer, request=body, unsupported=left_out + unlimited, seconds=taken)
             except Unsupported as bad:
                 self._learn(endpoint, bad.name)
             except LimitTooLarge:
@@ -139,6 +142,7 @@ _STOPS: dict[object, StopReason] = {
     "length": "max_tokens",
     "max_tokens": "max_tokens",
     "content_filter": "content_filter",
+    "refusal": "content_filter",
 }
 LIKELIEST = 20
 """First tokens whose probability is asked for: as many as servers give."""
@@ -190,6 +194,8 @@ class Answer:
     unsupported: tuple[str, ...] = ()
     first_tokens: Mapping[str, float] = field(default_factory=dict)
     """Probabilities of the likeliest first tokens, where they were asked for."""
+    seconds: float | None = None
+    """The time of the request itself; None if only the client can tell."""
 
 
 class Unsupported(Exception):
@@ -283,8 +289,8 @@ def read_answer(body: str, asked: str) -> Answer:
     except (KeyError, IndexError, TypeError, AttributeError):
         raise Failed("garbage", f"no answer in it: {body.strip()[:80]!r}") from None
     stop = _STOPS.get(choice.get("finish_reason"), "other")
-    if not text and refusal:
-        text, stop = str(refusal), "content_filter"
+    if refusal:  # some servers repeat it as the answer
+        text, stop = text or str(refusal), "content_filter"
     if not isinstance(text, str | None):
         raise Failed("garbage", f"an answer that is not text: {str(text)[:80]!r}")
     usage, model = _usage(value.get("usage")), str(value.get("model") or asked)
@@ -355,7 +361,11 @@ def _status(bad: APIStatusError, endpoint: Endpoint, body: Mapping[str, Any]) ->
     if code in (400, 422) and (name := _rejected(bad, said, body)):
         raise Unsupported(name) from None
     limit = code in (400, 422) and LIMIT_NAMED.search(said)
-    kind, advice = (LimitTooLarge, "lower max_tokens") if limit else (ModelError, "change the settings or the messages")
+    named = next((name for name in OPTIONAL if name in body and name in said.lower()), "")
+    other = (
+        f"use --{named.replace('_', '-')} none, and none is sent" if named else "change the settings or the messages"
+    )
+    kind, advice = (LimitTooLarge, "lower max_tokens") if limit else (ModelError, other)
     raise kind(f"{where} refuses the call to {endpoint.model} (HTTP {code}: {said}): {advice}") from None
 
 

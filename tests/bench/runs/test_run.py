@@ -10,14 +10,14 @@ from bench_items import FAST, Scripted, forget_calls, job, right, says, small_se
 from deadpan.bench.items.prompts import REASONED
 from deadpan.bench.runs.answerers import GivenAnswer
 from deadpan.bench.runs.folder import JOURNAL, read_run
-from deadpan.bench.runs.journal import read_bench_calls
+from deadpan.bench.runs.journal import cost_notes, paid_for, read_bench_calls
 from deadpan.bench.runs.run import run_models
 from deadpan.bench.runs.settings import HOSTED_LIMIT, Sampling
 from deadpan.bench.scores.score import score_run
 from deadpan.bench.site.board import make_board
 from deadpan.errors import ConfigError, DataError, ModelError
 from deadpan.journal import Journal
-from deadpan.llm import CostLimit, Denied, Failed, Unavailable, Unreachable
+from deadpan.llm import Answer, CostLimit, Denied, Failed, Unavailable, Unreachable
 
 SET = small_set()
 MODEL = "openai/gpt-4o"
@@ -277,7 +277,7 @@ def test_a_model_without_a_price_is_refused_where_money_has_a_limit(tmp_path):
     with pytest.raises(ConfigError, match="no price is known"):
         run_models([model], job(SET, max_cost=1.0), tmp_path, answerers={model: Scripted(right)})
     assert list(tmp_path.iterdir()) == []
-    own = job(SET, max_cost=1.0, price=(1.0, 2.0))
+    own = job(SET, max_cost=1.0, price={model: (1.0, 2.0)})
     assert run_models([model], own, tmp_path, clock=FAST, answerers={model: Scripted(right)})[0][1]
 
 
@@ -337,3 +337,68 @@ def test_two_models_with_one_folder_are_refused_before_anything_is_asked(tmp_pat
     with pytest.raises(ConfigError, match="openai/m and openai-m would both be stored in"):
         run_models(["openai/m", "openai-m"], job(SET), tmp_path / "runs")
     assert not (tmp_path / "runs").exists()
+
+
+def test_what_a_killed_call_may_have_cost_stays_counted_and_is_said(tmp_path):
+    def dies(question, limit, before):
+        return RuntimeError("an error of the program: nothing is cleaned up") if question.run == 2 else right(question)
+
+    with pytest.raises(ExceptionGroup):
+        go(Scripted(dies), tmp_path, job(SET, sampling=Sampling(concurrency=1)))
+    folder = tmp_path / "openai-gpt-4o"
+    answered = sum(call.cost for call in read_bench_calls(folder / JOURNAL))
+    assert paid_for(folder / JOURNAL) > answered > 0
+    assert "1 calls were in flight when it was killed" in cost_notes(folder / JOURNAL)[0]
+    assert go(Scripted(right), tmp_path).complete
+    assert "in flight" in cost_notes(folder / JOURNAL)[0], "the lost call may have been charged all the same"
+
+
+def test_answers_without_token_counts_are_counted_at_what_they_may_cost(tmp_path):
+    def uncounted(question, limit, before):
+        return replace(right(question), counted=False)
+
+    with pytest.raises(CostLimit):
+        go(Scripted(uncounted), tmp_path, job(SET, max_cost=0.01))
+    again = Scripted(uncounted)
+    with pytest.raises(CostLimit):
+        go(again, tmp_path, job(SET, max_cost=0.01))
+    assert again.asked == [], "also after a restart"
+    assert "came without token counts" in cost_notes(tmp_path / "openai-gpt-4o" / JOURNAL)[0]
+
+
+def test_a_run_without_an_answer_may_start_over_with_other_settings(tmp_path):
+    def denied(question, limit, before):
+        return ModelError("temperature must be 1")
+
+    with pytest.raises(ModelError):
+        go(Scripted(denied), tmp_path, job(SET, runs=1))
+    run = go(Scripted(right), tmp_path, job(SET, runs=1, sampling=Sampling(temperature=None)))
+    assert run.complete
+    assert run.plan.temperature is None
+    with pytest.raises(ConfigError, match="another temperature"):
+        go(Scripted(right), tmp_path, job(SET, runs=1))
+
+
+def test_a_timeout_is_what_was_asked_for_at_every_limit(tmp_path):
+    asked = []
+
+    class Slow:
+        async def send(self, messages, settings, replicate):
+            asked.append((settings.max_tokens, settings.timeout))
+            stop = "max_tokens" if settings.max_tokens < 8192 else "stop"
+            return Answer("Final Answer: A", stop, None, "m")
+
+        def identity(self, settings):
+            return "m"
+
+        def check(self, settings):
+            pass
+
+        async def close(self):
+            pass
+
+    for folder, timeout in (("own", 4.0), ("none", None)):
+        run_models([MODEL], job(SET, runs=1, limit=1, sampling=Sampling(timeout=timeout)), tmp_path / folder,
+                   answerers={MODEL: Slow()})  # fmt: skip
+    assert {seconds for _, seconds in asked[:4]} == {4.0}
+    assert (8192, 8192 / 20) in asked

@@ -39,6 +39,12 @@ def test_a_rerun_fills_gaps_and_never_replaces_an_answer(tmp_path):
         merge_runs([early.path, late.path], tmp_path / "both")
 
 
+def test_a_corrected_rerun_replaces_the_model_whole(tmp_path):
+    early, late = run(tmp_path / "first", "openai/m", off_by(1)), run(tmp_path / "second", "openai/m", right)
+    merged = merge_runs([early.path, late.path], tmp_path / "both", replace_by="model")
+    assert (merged.complete, merged.sources) == (True, {late.path.as_posix(): 72})
+
+
 def test_other_questions_are_not_merged(tmp_path):
     one, other = run(tmp_path / "a", "openai/m", right), run(tmp_path / "b", "openai/m", right, runs=2)
     with pytest.raises(DataError, match=r"differs from .* in runs"):

@@ -46,11 +46,12 @@ def test_answers_in_other_forms_count_and_the_share_in_form_is_reported(tmp_path
 @pytest.mark.parametrize(
     ("text", "stop", "reason"),
     [
+        ("", "content_filter", "12.5 % refused (at most 2 % may be)"),
         ("I cannot answer.", "stop", "12.5 % unread (at most 2 % may be)"),
         ("Let me think", "max_tokens", "12.5 % cut off (at most 2 % may be)"),
     ],
 )
-def test_a_run_with_many_unread_or_cut_off_answers_is_shown_but_not_ranked(tmp_path, text, stop, reason):
+def test_a_run_with_many_unread_refused_or_cut_off_answers_is_shown_but_not_ranked(tmp_path, text, stop, reason):
     runs = [
         run_scripted(tmp_path, "openai/good", right, SET),
         run_scripted(tmp_path, "openai/mute", sometimes(8, text, stop), SET),
@@ -59,7 +60,7 @@ def test_a_run_with_many_unread_or_cut_off_answers_is_shown_but_not_ranked(tmp_p
     assert [each["not_ranked"] for each in result.as_dict()["scores"]] == ["", reason]
     assert f"openai/mute is not ranked: {reason}." in str(result)
     board, _ = make_board(runs)
-    assert {entry.name: entry.rank for entry in board.entries} == {"good": 1, "mute": 0}
+    assert {entry.name: entry.rank for entry in board.entries} == {"good": "1", "mute": "–"}
     assert f"not ranked: {reason}" in index_page(board, [], [], ())
     assert "mute" not in finding(board)
 
@@ -82,7 +83,7 @@ def test_two_percent_may_be_unread(tmp_path):
 
 def test_ties_are_explained(tmp_path):
     run_scripted(tmp_path, "openai/m", lambda q, limit, n: says((q.item.answer + q.run) % 6, q), SET)
-    assert "ties: items without a majority" in str(score_bench(tmp_path))
+    assert "a tie is wrong" in str(score_bench(tmp_path))
 
 
 def test_rows_of_older_runs_are_still_read(tmp_path):

@@ -27,8 +27,10 @@ def test_the_vote_is_on_letters_and_a_tie_is_flagged(letters, voted, tied):
     assert (answered.plurality, answered.tied) == (voted, tied)
 
 
-def test_unread_letters_have_no_vote():
-    assert ItemAnswers("i", "f", "c", "en", "C", ("", "", "C"), 0.3).plurality == "C"
+def test_answers_without_a_letter_vote_as_wrong():
+    assert ItemAnswers("i", "f", "c", "en", "C", ("", "", "C"), 0.3).plurality == ""
+    assert ItemAnswers("i", "f", "c", "en", "C", ("", "", "C", "C", "C"), 0.6).plurality == "C"
+    assert ItemAnswers("i", "f", "c", "en", "C", ("", "", "C", "C", "D"), 0.4).tied
     assert not ItemAnswers("i", "f", "c", "en", "C", ("", ""), 0.0).tied
 
 

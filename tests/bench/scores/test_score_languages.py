@@ -52,17 +52,15 @@ def test_scores_are_split_and_can_be_of_one_language(folder):
 
 def test_the_board_ranks_in_each_language(folder, tmp_path):
     board, _ = make_board(find_runs([folder]))
-    ranks = {
-        language: {entry.name: (entry.rank, entry.tied) for entry in part.entries} for language, part in board.languages
-    }
-    assert ranks["en"] == {"both": (1, True), "english": (1, True)}
-    assert ranks["ko"] == {"both": (1, False), "english": (2, False)}
+    ranks = {language: {entry.name: entry.rank for entry in part.entries} for language, part in board.languages}
+    assert ranks["en"] == {"both": "1 to 2", "english": "1 to 2"}
+    assert ranks["ko"] == {"both": "1", "english": "2"}
     write_site(find_runs([folder]), tmp_path / "site", SET)
     page = (tmp_path / "site" / "index.html").read_text()
     assert page.index("By language") < page.index("English") < page.index("Korean")
     assert "20 questions in 10 families" in page
     stored = json.loads((tmp_path / "site" / "data" / "scores.json").read_text())
-    assert stored["ranks_by_language"]["ko"] == {"openai/both": 1, "openai/english": 2}
+    assert stored["ranks_by_language"]["ko"] == {"openai/both": [1, 1], "openai/english": [2, 2]}
 
 
 def test_a_set_in_one_language_has_no_split(tmp_path):

@@ -210,13 +210,15 @@ def _of_copies(items: Sequence[Item]) -> Iterator[SetProblem]:
     for item in items:
         words = [*_words(item), *sarc_tokens(item.utterance)]
         shingles.append({tuple(words[at : at + 3]) for at in range(max(1, len(words) - 2))})
+    having: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for second, item in enumerate(items):
-        for first in range(second):
-            other = items[first]
-            if item.pair_id and item.pair_id == other.pair_id:
-                continue
-            both = len(shingles[first] & shingles[second])
-            if both and both / len(shingles[first] | shingles[second]) >= NEAR_COPY:
+        both: Counter[int] = Counter()
+        for shingle in shingles[second]:
+            both.update(having[shingle])
+            having[shingle].append(second)
+        for first, count in sorted(both.items()):
+            other, union = items[first], len(shingles[first]) + len(shingles[second]) - count
+            if count / union >= NEAR_COPY and not (item.pair_id and item.pair_id == other.pair_id):
                 yield SetProblem(item.id, f"nearly the same as {other.id}", "drop one of them")
 
 

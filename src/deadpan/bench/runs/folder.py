@@ -13,6 +13,7 @@ from typing import Any
 
 from deadpan.bench.items.item import LETTERS
 from deadpan.errors import ConfigError, DataError
+from deadpan.journal import Journal
 from deadpan.page.numbers import score
 from deadpan.storage import (
     OutputPage,
@@ -101,7 +102,7 @@ FREE_TO_CHANGE = ("price",)
 def begin(path: Path, plan: RunPlan) -> None:
     """Write the plan, unless the folder has one. Only its token limits may grow when a run is resumed."""
     make_folder(path, plan.visibility)
-    earlier = read_plan(path) if (path / PLAN).exists() else None
+    earlier = read_plan(path) if (path / PLAN).exists() and has_answers(path) else None
     if earlier is None:
         write_json(path / PLAN, encode(plan))
     elif earlier.limits != plan.limits:
@@ -122,6 +123,8 @@ def make_folder(path: Path, visibility: str) -> None:
 
 def check_resumable(path: Path, plan: RunPlan) -> None:
     """Raise unless the folder is empty or holds a run of the same plan."""
+    if (path / PLAN).exists() and not has_answers(path):
+        return
     if not (path / PLAN).exists():
         if path.exists() and any(path.iterdir()):
             raise DataError(f"{path}: not empty and not a run: choose another --out")
@@ -135,6 +138,14 @@ def check_resumable(path: Path, plan: RunPlan) -> None:
                 f"{path} was started with another {name} ({_short(earlier[name])}, now {_short(now[name])}): "
                 "give the same options to resume it, or another --out"
             )
+
+
+def has_answers(path: Path) -> bool:
+    """Return whether a run has an answer yet; without one it may start over with other settings."""
+    if not (path / JOURNAL).is_file():
+        return (path / ROWS).is_file()
+    with Journal(path / JOURNAL) as journal:
+        return len(journal) > 0
 
 
 def _short(value: object) -> str:

@@ -18,6 +18,7 @@ from deadpan.bench.runs.folder import AnswerRow, letters
 from deadpan.errors import DataError
 from deadpan.journal import Journal
 from deadpan.llm import CallRecord, Usage, read_calls
+from deadpan.llm.calls import lost_cost
 from deadpan.llm.transport import LIMIT
 from deadpan.records import Item
 
@@ -63,6 +64,32 @@ def read_bench_calls(path: Path) -> list[BenchCall]:
         return []
     with Journal(path) as journal:
         return [_bench_call(record, path) for record in read_calls(journal)]
+
+
+def paid_for(path: Path) -> float:
+    """Return what a run has cost so far in US dollars, at most: lost and uncounted calls at their estimate."""
+    if not path.exists():
+        return 0.0
+    with Journal(path) as journal:
+        return journal.paid
+
+
+def cost_notes(path: Path) -> list[str]:
+    """Return what of a run's cost is an estimate: calls lost to a kill, answers without token counts."""
+    if not path.exists():
+        return []
+    with Journal(path) as journal:
+        (lost, cost), paid = lost_cost(journal), journal.paid
+        uncounted = sum(not record.error and record.usage is None for record in read_calls(journal))
+    notes = []
+    if lost > 0:
+        notes.append(f"{path.parent}: {lost} calls were in flight when it was killed; at most ${cost:.4f} more.")
+    if uncounted and paid:
+        notes.append(
+            f"{path.parent}: {uncounted} answers came without token counts; "
+            f"the run has cost at most ${paid:.4f}, which is what the budget counts."
+        )
+    return notes
 
 
 def _bench_call(record: CallRecord, path: Path) -> BenchCall:

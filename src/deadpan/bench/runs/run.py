@@ -21,6 +21,7 @@ from deadpan.bench.runs.journal import (
     call_tag,
     make_row,
     next_limit,
+    paid_for,
     read_bench_calls,
 )
 from deadpan.bench.runs.settings import PosedItem, RunSettings, is_local
@@ -33,7 +34,7 @@ from deadpan.progress import Progress
 from deadpan.storage import lock_folder
 
 SLOWEST = 20
-"""Tokens per second that a model writes at least: a large limit gets more than `timeout` seconds."""
+"""Tokens per second that a model writes at least: without a timeout of one's own, a large limit gets more time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +106,8 @@ def check_price(model: str, settings: RunSettings) -> None:
     """Raise for a model whose costs cannot be limited."""
     if settings.max_cost is not None and settings.find_price(model) is None:
         raise ConfigError(
-            f"no price is known for {model}, so max_cost cannot be enforced: give --price IN OUT (US dollars "
-            "per million tokens), or no --max-cost"
+            f"no price is known for {model}, so max_cost cannot be enforced: give --price {model} IN OUT (US "
+            "dollars per million tokens), or no --max-cost"
         )
 
 
@@ -138,7 +139,7 @@ class _Runner:
     @classmethod
     def resume(cls, settings: RunSettings, plan: RunPlan, folder: Path, budget: Budget, clock: RunClock) -> Self:
         """Read the journal: what is still to ask, and what earlier sessions spent."""
-        calls = read_bench_calls(folder / JOURNAL)
+        calls, paid = read_bench_calls(folder / JOURNAL), paid_for(folder / JOURNAL)
         earlier = by_key(calls)
         pending = [
             posed
@@ -148,10 +149,9 @@ class _Runner:
         done = plan.total - len(pending)
         state = RunState(plan.model, plan.total, done, resumed=done, state="waiting" if pending else "done")
         runner = cls(settings, plan, folder, state, budget, clock, earlier, pending)
-        for call in calls:
-            state.spent += call.cost or 0.0
-            state.unpriced = state.unpriced or call.cost is None
-            budget.spent += call.cost or 0.0
+        # What calls cost that were lost to a kill, or came without token counts, is counted as well.
+        state.spent, state.unpriced = paid, any(call.cost is None for call in calls)
+        budget.spent += paid
         return runner
 
     async def run(self, answerer: Answerer | Transport, changed: Callable[[], None]) -> DeadpanError | None:
@@ -208,7 +208,7 @@ class _Runner:
         while (limit := next_limit(calls, self.plan.limits)) is not None:
             tag = call_tag(item, run, limit)
             try:
-                timeout = max(client.settings.timeout, limit / SLOWEST)
+                timeout = self.settings.sampling.timeout or max(client.settings.timeout, limit / SLOWEST)
                 reply = await client.acomplete(posed.prompt, run, tag=tag, max_tokens=limit, timeout=timeout)
             except Unavailable:
                 self.state.errors += 1

@@ -14,7 +14,7 @@ from deadpan.bench.items.sets import ItemSet, limited
 from deadpan.bench.runs.folder import RunPlan
 from deadpan.llm import EMBEDDED_PREFIX, LLMSettings, Price, find_price
 from deadpan.llm.messages import explained
-from deadpan.llm.settings import KEY_ENV, is_hosted
+from deadpan.llm.settings import KEY_ENV, TIMEOUT, is_hosted
 from deadpan.records import Item
 
 BASELINE_PREFIX = "baseline/"
@@ -56,7 +56,8 @@ class Sampling:
     temperature: float | None = 0.7
     top_p: float | None = 0.95
     seed: int = 0
-    timeout: float = 120.0
+    timeout: float | None = None
+    """Seconds per attempt; None: those of `LLMSettings`, and more for large token limits."""
     concurrency: int = 8
     base_url: str = ""
     key_env: str = KEY_ENV
@@ -77,7 +78,8 @@ class RunSettings:
     shuffle: bool = False
     retries: int = 5
     max_cost: float | None = None
-    price: tuple[float, float] | None = None
+    price: Mapping[str, tuple[float, float]] = field(default_factory=dict, hash=False)
+    """Per model: US dollars per million input and output tokens, in place of the table's."""
     sampling: Sampling = field(default_factory=Sampling)
     prompt: str = ZERO_SHOT
     posed: tuple[PosedItem, ...] = field(default=(), repr=False)
@@ -101,11 +103,11 @@ class RunSettings:
             max_tokens=self.max_tokens,
             reasoning_effort=sampling.reasoning_effort,
             extra=sampling.extra,
-            timeout=sampling.timeout,
+            timeout=TIMEOUT if sampling.timeout is None else sampling.timeout,
             retries=self.retries,
             concurrency=sampling.concurrency,
             max_cost=self.max_cost,
-            price=(0.0, 0.0) if model.startswith(BASELINE_PREFIX) else self.price,
+            price=(0.0, 0.0) if model.startswith(BASELINE_PREFIX) else self.price.get(model),
             cache=False,  # independent runs must not replay each other's answers
         )
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from deadpan.bench.items.item import LETTERS, family
 from deadpan.bench.items.prompts import render_prompt, template_texts
@@ -147,18 +148,19 @@ class MergedRun(Result):
         return Summary((table,), (f"{self.out}: {'complete' if self.complete else 'INCOMPLETE'}",))
 
 
-def merge_runs(folders: Sequence[Path], out: Path) -> MergedRun:
+def merge_runs(folders: Sequence[Path], out: Path, *, replace_by: Literal["row", "model"] = "row") -> MergedRun:
     """Write one run from several, earlier ones first.
 
-    Each row comes from the first run with a final answer: no error and not cut off. Where no run has one, the
-    last answer counts. So nobody can repeat a run until they like its answers.
+    By row, each comes from the first run with a final answer: no error and not cut off. Where no run has one,
+    the last answer counts. So nobody can repeat a run until they like its answers. By model, as the paper did
+    with reruns at a larger token limit, the last run replaces the others whole.
     """
     runs, out = find_runs(folders), Path(out)
     _check_same_questions(runs)
     if out.exists() and any(out.iterdir()):
         raise DataError(f"{out}: not empty: choose another --out")
     kept: dict[tuple[str, int], AnswerRow] = {}
-    for run in runs:
+    for run in runs[-1:] if replace_by == "model" else runs:
         # The full path, since reruns of one model have folders of the same name.
         for row in run.rows:
             key, named = (row.item, row.run), replace(row, source=row.source or run.path.as_posix())

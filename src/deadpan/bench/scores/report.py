@@ -11,7 +11,7 @@ from deadpan.arguments import check_list, check_path, check_text
 from deadpan.bench.runs.folder import find_runs
 from deadpan.bench.scores.comparison import BenchComparison, check_same, compare_bench, names_of
 from deadpan.bench.scores.difficulty import ItemReport, item_report
-from deadpan.bench.scores.score import LANGUAGES, RunScores, in_language, score_run
+from deadpan.bench.scores.score import LANGUAGES, MAJORITY, RunScores, in_language, score_run
 from deadpan.page.summary import Summary
 from deadpan.page.table import Cell, Table
 from deadpan.results import Result
@@ -98,14 +98,14 @@ def score_tables(names: Sequence[str], scores: Sequence[RunScores]) -> tuple[Tab
     outcomes: list[tuple[Cell, ...]] = []
     for name, each in zip(names, scores, strict=True):
         accuracy.append((name, each.avg, each.maj, each.ties, each.n))
-        pairs.append((name, each.pairs, each.letter_consistency))
+        pairs.append((name, each.pairs, each.consistency, each.letter_consistency))
         rates = (f"{100 * rate:.1f} %" for rate in (each.unread, each.truncated, each.refused))
         state = "INCOMPLETE" if not each.complete else "not ranked" if each.not_ranked else "complete"
         form = None if each.in_form is None else f"{100 * each.in_form:.1f} %"
         outcomes.append((name, state, _cost(each), form, *rates))
     return (
         Table(("model", f"Avg@{k}", f"Maj@{k}", "ties", "n"), tuple(accuracy), "Accuracy"),
-        Table(("model", "both of a pair", "same letter"), tuple(pairs), "Pairs and consistency"),
+        Table(("model", "both of a pair", "consistency", "same letter"), tuple(pairs), "Pairs and consistency"),
         Table(("model", "run", "cost", "in form", "unread", "cut off", "refused"), tuple(outcomes), "Answers"),
     )
 
@@ -143,8 +143,7 @@ def reading_notes(names: Sequence[str], scores: Sequence[RunScores]) -> list[str
     notes = [
         f"{name} is not ranked: {each.not_ranked}." for name, each in zip(names, scores, strict=True) if each.not_ranked
     ]
-    if any(each.ties for each in scores):
-        notes.append("ties: items without a majority, since several letters are most frequent; they count as wrong.")
+    notes += [MAJORITY, "consistency: items that are right in all runs or wrong in all runs, as in the paper."]
     if any(each.in_form is not None and each.in_form < 1 for each in scores):
         notes.append("in form: answers in exactly the form asked for; others count if they can be read.")
     notes += [

@@ -19,8 +19,15 @@ from deadpan.bench.runs.answers import kept_form
 from deadpan.bench.runs.folder import AnswerRow, BenchRun
 from deadpan.errors import DataError
 from deadpan.registry import unknown
-from deadpan.stats import Interval, wilson
-from deadpan.stats.interval import FloatArray, cluster_codes, totals_interval, undefined, unique_clusters
+from deadpan.stats import LEVEL, Interval, wilson
+from deadpan.stats.interval import (
+    FloatArray,
+    cluster_codes,
+    percentile_interval,
+    totals_interval,
+    undefined,
+    unique_clusters,
+)
 from deadpan.validation import encode
 
 
@@ -38,20 +45,22 @@ class ItemAnswers:
 
     @property
     def plurality(self) -> str:
-        """Return the most frequent letter; empty if two letters tie or no answer was read."""
-        counts = Counter(letter for letter in self.predictions if letter).most_common(2)
-        if not counts or (len(counts) > 1 and counts[0][1] == counts[1][1]):
-            return ""
-        return counts[0][0]
+        """Return the most frequent answer; empty if there is a tie, or if most answers have no letter."""
+        return "" if self.tied or not self.predictions else Counter(self.predictions).most_common(1)[0][0]
 
     @property
     def tied(self) -> bool:
-        """True if several letters are equally frequent: not right, and counted."""
-        return not self.plurality and any(self.predictions)
+        """True if several answers are most frequent: not right, and counted."""
+        counts = Counter(self.predictions).most_common(2)
+        return len(counts) > 1 and counts[0][1] == counts[1][1]
 
 
+MAJORITY = (
+    "Maj@k is the share of items whose most frequent answer over the k runs is right; unread, refused, cut-off and "
+    "failed answers vote together for a wrong answer, and a tie is wrong."
+)
 MOST_UNREAD = 0.02
-"""The largest share of cut-off and unread answers with which a run is ranked."""
+"""The largest share of cut-off, unread and refused answers with which a run is ranked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +83,14 @@ class RunScores:
     runs: int
     rows: int
     avg: Interval
+    """Over items; of people, over people and items, crossed."""
     maj: Interval
     ties: int
     pairs: Interval
     consistency: Interval
+    """The paper's rate: items with the same correctness in every run, always right or always wrong."""
     letter_consistency: Interval
+    """Items with the same letter in every run."""
     categories: dict[str, Interval]
     languages: dict[str, Interval]
     unread: float
@@ -88,7 +100,8 @@ class RunScores:
     retries: int
     errors: int
     cost: float | None
-    seconds: float
+    seconds: float | None
+    """The median of the requests that were answered; None where nothing was requested, or in a batch."""
     returned: tuple[str, ...]
     dates: tuple[str, str]
     prompt: str
@@ -97,15 +110,17 @@ class RunScores:
     reasoning_tokens: int
     """The part of the output tokens that was reasoning."""
     chance: float
+    answers_per_item: tuple[int, int]
+    """The fewest and the most answers that an item has: people need not answer every item."""
     shuffle_consistency: Interval | None
     """The share of items with the same option in every order it was shown in; None if there was one order."""
 
     @property
     def not_ranked(self) -> str:
         """The reason why a model is shown without a rank; empty if it may be ranked."""
-        if self.kind != "model" or self.unread + self.truncated <= MOST_UNREAD:
+        if self.kind != "model" or self.unread + self.truncated + self.refused <= MOST_UNREAD:
             return ""
-        rates = ((self.truncated, "cut off"), (self.unread, "unread"))
+        rates = ((self.refused, "refused"), (self.truncated, "cut off"), (self.unread, "unread"))
         shares = " and ".join(f"{100 * rate:.1f} % {word}" for rate, word in rates if rate)
         return f"{shares} (at most {100 * MOST_UNREAD:.0f} % may be)"
 
@@ -115,8 +130,8 @@ class RunScores:
         return {**values, "not_ranked": self.not_ranked}
 
 
-def item_answers(rows: Sequence[AnswerRow]) -> list[ItemAnswers]:
-    """Group the rows of a run by item, in the order of the set."""
+def item_answers(rows: Sequence[AnswerRow], runs: int = 0) -> list[ItemAnswers]:
+    """Group the rows of a run by item, in the order of the set; of `runs` answers, missing ones have no letter."""
     grouped: dict[str, list[AnswerRow]] = defaultdict(list)
     for row in rows:
         grouped[row.item].append(row)
@@ -125,7 +140,7 @@ def item_answers(rows: Sequence[AnswerRow]) -> list[ItemAnswers]:
         of_item.sort(key=lambda row: row.run)
         first = of_item[0]
         right = sum(row.correct for row in of_item) / len(of_item)
-        letters = tuple(row.prediction for row in of_item)
+        letters = (*(row.prediction for row in of_item), *("",) * (runs - len(of_item)))
         answers.append(ItemAnswers(item, first.family, first.category, first.language, first.answer, letters, right))
     return answers
 
@@ -135,14 +150,16 @@ def score_run(run: BenchRun, seed: int = 0) -> RunScores:
     rows = [row for row in run.rows if not row.error]
     if not rows:
         raise DataError(f"{run.path}: no answered row to score: repeat the `deadpan bench run` command to resume it")
-    asked = item_answers(rows)
+    kind = system_kind(run.plan.model)
+    asked = item_answers(rows, run.plan.runs if kind != "human" else 0)
+    answers = [sum(map(bool, each.predictions)) for each in asked]
     count = len(run.rows)
     dates = sorted(row.at[:10] for row in rows if row.at) or [""]
     costs = [row.cost for row in rows]
     mean = _over(asked, seed)
     return RunScores(
         model=run.plan.system,
-        kind=system_kind(run.plan.model),
+        kind=kind,
         set=run.plan.set,
         set_hash=run.plan.set_hash,
         visibility=run.plan.visibility,
@@ -152,7 +169,8 @@ def score_run(run: BenchRun, seed: int = 0) -> RunScores:
         families=len({each.family for each in asked}),
         runs=run.plan.runs,
         rows=len(rows),
-        avg=mean(lambda each: each.right),
+        avg=mean(lambda each: each.right) if kind != "human" else crossed_interval(rows, seed),
+        answers_per_item=(min(answers), max(answers)),
         maj=mean(lambda each: float(each.plurality == each.answer)),
         ties=sum(each.tied for each in asked),
         pairs=minimal_pair_accuracy(rows, seed),
@@ -160,7 +178,7 @@ def score_run(run: BenchRun, seed: int = 0) -> RunScores:
         letter_consistency=mean(lambda each: float(len(set(each.predictions)) == 1 and all(each.predictions))),
         categories={
             name: _over([each for each in asked if each.category == name], seed)(lambda each: each.right)
-            for name in CATEGORIES
+            for name in (CATEGORIES if asked[0].category in CATEGORIES else sorted({each.category for each in asked}))
         },
         languages={
             name: _over([each for each in asked if each.language == name], seed)(lambda each: each.right)
@@ -172,9 +190,9 @@ def score_run(run: BenchRun, seed: int = 0) -> RunScores:
         escalated=sum(row.escalated > 0 for row in rows) / count,
         retries=sum(row.retries for row in run.rows),
         chance=sum(1 / len(row.order) if row.order else CHANCE for row in rows) / len(rows),
-        errors=run.plan.total - len(rows) if system_kind(run.plan.model) != "human" else 0,
+        errors=run.plan.total - len(rows) if kind != "human" else 0,
         cost=None if any(cost is None for cost in costs) else sum(cost or 0.0 for cost in costs),
-        seconds=median(row.seconds for row in rows),
+        seconds=median(timed) if (timed := [row.seconds for row in rows if row.seconds and kind == "model"]) else None,
         returned=tuple(sorted({row.returned for row in rows if row.returned})),
         dates=(dates[0], dates[-1]),
         prompt=run.plan.prompt,
@@ -237,6 +255,35 @@ def mean_interval(values: Sequence[float], groups: Sequence[str], seed: int = 0)
         kinds, multiplicity, lambda sums: sums[..., 0] / sums[..., 1], len(values), seed=seed,
         limits=(0.0, 1.0),
     )  # fmt: skip
+
+
+_RESAMPLES = 2000
+
+
+def crossed_interval(rows: Sequence[AnswerRow], seed: int = 0) -> Interval:
+    """Return people's accuracy over items; people and families of items are resampled independently."""
+    people = sorted({row.run for row in rows})
+    items = {row.item: row.family for row in rows}
+    place = {item: at for at, item in enumerate(items)}
+    asked, right = np.zeros((len(people), len(items))), np.zeros((len(people), len(items)))
+    for row in rows:
+        at = people.index(row.run), place[row.item]
+        asked[at], right[at] = 1.0, float(row.correct)
+    value = float((right.sum(axis=0) / asked.sum(axis=0)).mean())
+    codes = cluster_codes(list(items.values()))
+    families = int(codes.max()) + 1
+    if len(people) == 1 or families == 1:
+        what = "person" if len(people) == 1 else "family of items"
+        return Interval(value, None, None, LEVEL, len(items), why=f"one {what} only: no interval")
+    rng, found = np.random.default_rng(seed), []
+    for _ in range(_RESAMPLES):
+        persons = rng.multinomial(len(people), [1 / len(people)] * len(people))
+        answered = persons @ asked
+        weight = rng.multinomial(families, [1 / families] * families)[codes] * (answered > 0)
+        if weight.any():
+            found.append(float(weight @ ((persons @ right) / np.maximum(answered, 1)) / weight.sum()))
+    fewer = min(len(people), families)
+    return percentile_interval(value, np.array(found), len(items), clusters=fewer, limits=(0.0, 1.0))
 
 
 def minimal_pair_accuracy(rows: Sequence[AnswerRow], seed: int = 0) -> Interval:

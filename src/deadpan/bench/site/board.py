@@ -1,8 +1,8 @@
-"""The leaderboard: rows in order; models that are not significantly different share a rank."""
+"""The leaderboard: rows in order, each model with the range of ranks that paired tests leave open."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from deadpan.bench.runs.folder import BenchRun
@@ -24,17 +24,17 @@ _RUNS = 5
 
 @dataclass(frozen=True, slots=True)
 class BoardEntry:
-    """One row: scores, rank (0 if not ranked) and the comparison with the row above.
+    """One row: scores, the range of its rank and the comparison with the row above.
 
-    Baselines and people have no rank. A model without one has the reason in `not_ranked`: too many cut-off or
-    unread answers, or fewer runs than the other models.
+    Baselines and people have no rank. A model without one has the reason in `not_ranked`: too many cut-off,
+    unread or refused answers, or fewer runs than the other models.
     """
 
     scores: RunScores
     name: str
     provider: str
-    rank: int
-    tied: bool
+    ranks: tuple[int, int] | None
+    """The best and the worst rank that the model may have."""
     above: PairedDifference | None
     not_ranked: str = ""
     beats_baselines: bool = True
@@ -43,6 +43,14 @@ class BoardEntry:
     @property
     def kind(self) -> str:
         return self.scores.kind
+
+    @property
+    def rank(self) -> str:
+        """The rank in words: 2, or 1 to 3."""
+        if self.ranks is None:
+            return "–"
+        best, worst = self.ranks
+        return str(best) if best == worst else f"{best} to {worst}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,22 +129,39 @@ def why_not(run: BenchRun) -> str:
 
 
 def _entries(scored: Sequence[RunScores], pairs: Sequence[PairedDifference]) -> list[BoardEntry]:
-    """Rank models: one more than the number of significantly better models (Holm over all pairs)."""
+    """Return the rows, in the order of their scores."""
     compared = {frozenset((pair.first, pair.second)): pair for pair in pairs}
     reasons = {each.model: each.not_ranked or _too_few_runs(each, scored) for each in scored}
     models = [each for each in scored if each.kind == "model" and not reasons[each.model]]
-    ranks = {}
-    for each in models:
-        ranks[each.model] = sum(_better(other, each, compared) for other in models) + 1
+    ranks = rank_ranges(models, lambda one, other: _better(one, other, compared))
     entries: list[BoardEntry] = []
     for each in scored:
-        rank = ranks.get(each.model, 0)
         above = compared.get(frozenset((each.model, entries[-1].scores.model))) if entries else None
         name, provider = named(each.model)
-        tied = bool(rank) and list(ranks.values()).count(rank) > 1
         beats = all(_better(each, other, compared) for other in scored if other.kind == "baseline")
-        entries.append(BoardEntry(each, name, provider, rank, tied, above, reasons[each.model], beats))
+        entries.append(BoardEntry(each, name, provider, ranks.get(each.model), above, reasons[each.model], beats))
     return entries
+
+
+def rank_ranges(
+    models: Sequence[RunScores], better: Callable[[RunScores, RunScores], bool]
+) -> dict[str, tuple[int, int]]:
+    """Return the best and the worst rank of each model.
+
+    At best it is one after the models that are significantly better, at worst one before those that are
+    significantly worse. Significance is not transitive, so a lower score could get a better range: it is then
+    widened for the higher score, and ranks never contradict scores.
+    """
+    best = {each.model: 1 + sum(better(other, each) for other in models) for each in models}
+    worst = {each.model: len(models) - sum(better(each, other) for other in models) for each in models}
+    value = {each.model: each.avg.value or 0.0 for each in models}
+    return {
+        name: (
+            min(best[other] for other in value if value[other] <= value[name]),
+            max(worst[other] for other in value if value[other] >= value[name]),
+        )
+        for name in value
+    }
 
 
 def _better(one: RunScores, other: RunScores, compared: Mapping[frozenset[str], PairedDifference]) -> bool:

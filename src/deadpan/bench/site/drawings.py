@@ -15,23 +15,23 @@ _WIDTH, _HEIGHT, _PAD = 176, 14, 5
 
 
 def bar(interval: Interval, chance: float) -> str:
-    """Draw an interval from 0 to 1, with chance as a dashed line; the numbers are beside it as text."""
+    """Draw an interval on an axis from chance to 1; what is below chance is at its left end, as text says."""
     if interval.value is None:
         return ""
     middle = _HEIGHT / 2
+
+    def at(value: float) -> str:
+        return f"{_PAD + (_WIDTH - 2 * _PAD) * max(0.0, value - chance) / (1 - chance):.1f}"
+
     parts = [
         f'<line class="ground" x1="{_PAD}" x2="{_WIDTH - _PAD}" y1="{middle}" y2="{middle}"/>',
-        f'<line class="chance" x1="{_at(chance)}" x2="{_at(chance)}" y1="1" y2="{_HEIGHT - 1}"/>',
+        *(f'<line class="end" x1="{x}" x2="{x}" y1="2" y2="{_HEIGHT - 2}"/>' for x in (_PAD, _WIDTH - _PAD)),
     ]
     if interval.low is not None and interval.high is not None:
-        parts.append(f'<line x1="{_at(interval.low)}" x2="{_at(interval.high)}" y1="{middle}" y2="{middle}"/>')
-    parts.append(f'<circle cx="{_at(interval.value)}" cy="{middle}" r="3.5"/>')
+        parts.append(f'<line x1="{at(interval.low)}" x2="{at(interval.high)}" y1="{middle}" y2="{middle}"/>')
+    parts.append(f'<circle cx="{at(interval.value)}" cy="{middle}" r="3.5"/>')
     size = f'viewBox="0 0 {_WIDTH} {_HEIGHT}"'
     return f'<svg class="bar" {size} preserveAspectRatio="none" aria-hidden="true">{"".join(parts)}</svg>'
-
-
-def _at(value: float) -> str:
-    return f"{_PAD + (_WIDTH - 2 * _PAD) * value:.1f}"
 
 
 def multiples(board: Board) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from deadpan.bench.scores.difficulty import ItemFacts
-from deadpan.bench.scores.score import LANGUAGES, RunScores
+from deadpan.bench.scores.score import LANGUAGES, MAJORITY, RunScores
 from deadpan.bench.site.board import Board, BoardEntry, PartEntry, named
 from deadpan.bench.site.cells import cell, score_cell, small
 from deadpan.bench.site.drawings import bar, cost_scatter, multiples, token_scatter
@@ -25,18 +25,19 @@ def index_page(
     parts = [
         f"<header><h1>SarcBench</h1>\n<p class='lead'>{escape(finding(board))}</p></header>",
         _facts(board),
-        about(items),
-        reach(board),
-        '<h2 id="leaderboard">Leaderboard</h2>',
-        _explained(board),
-        families(board),
+        '<h2 id="leaderboard" class="sr">Leaderboard</h2>',
         _table(board),
         '<p class="sr" role="status" id="sorted"></p>',
+        _explained(board),
+        families(board),
         _excluded(board),
+        about(items),
+        reach(board),
         _part_table(board),
         _language_tables(board),
         "<h2>Accuracy by category</h2>",
-        "<p>Scales run from 0 to 1; the dashed line is chance, the whisker the 95 % confidence interval.</p>",
+        "<p>Scales run from chance to 1; the whisker is the 95 % confidence interval, and a score below chance is "
+        "at the left end.</p>",
         multiples(board),
         "<h2>Accuracy and cost</h2>",
         "<p>Accuracy (Avg over runs) against the cost of the whole run, at the provider’s prices on the date "
@@ -57,22 +58,24 @@ def index_page(
 
 def finding(board: Board) -> str:
     """Return what the table shows, in a sentence or two."""
-    models = [entry for entry in board.models if entry.rank]
+    models = [entry for entry in board.models if entry.ranks]
     if not board.models:
         return "No model has a complete run yet; below are the baselines a model has to beat."
     if not models:
         return "No model is ranked: each row of the table says why."
-    best = [entry for entry in models if entry.rank == 1]
+    best = [entry for entry in models if entry.ranks and entry.ranks[0] == 1]
     value = best[0].scores.avg.value or 0.0
     if len(models) == 1:
         words = f"{best[0].name} answers {100 * value:.0f} % of the questions correctly"
-    elif len(best) == 1:
+    elif best[0].ranks == (1, 1):
         words = f"{best[0].name} leads with {100 * value:.0f} % right, significantly ahead of the rest"
+    elif len(best) == 1:
+        words = f"{best[0].name} leads with {100 * value:.0f} % right, not significantly ahead of all others"
     else:
         names = [f"{entry.name} ({100 * (entry.scores.avg.value or 0.0):.0f} %)" for entry in best[:4]]
         more = [f"{len(best) - 4} more"] if len(best) > 4 else []
         listed = " and ".join(filter(None, [", ".join([*names, *more][:-1]), [*names, *more][-1]]))
-        words = f"{listed} share first place: they are not significantly different"
+        words = f"{listed} may each be first: none of them is significantly worse than another model"
     return f"{words}. Chance is {100 * board.chance:.0f} %{_luck(board, models)}."
 
 
@@ -107,9 +110,11 @@ def _facts(board: Board) -> str:
 
 def _explained(board: Board) -> str:
     return (
-        "<p>Models that are not significantly different share a rank (paired by item, clustered on families, "
-        "Holm over all pairs). A model with more than 2 % of its answers cut off or unread, or with fewer "
-        "runs than the others (five are enough), is shown but not ranked. Select a heading to sort.</p>"
+        "<p>A rank is a range: at best one after the models that are significantly better, at worst one before those "
+        "that are significantly worse (paired by item, clustered on families, Holm over all pairs), widened where a "
+        "model with a lower score would have a better one. A model with more than 2 % of its answers refused, cut "
+        "off or unread, or with fewer runs than the others (five are enough), is shown but not ranked. Whiskers run "
+        "from chance to 1. Select a heading to sort.</p>"
     )
 
 
@@ -120,7 +125,7 @@ _BOARD_COLUMNS = (
     ("said", "Row above", "", False),
     ("maj", "Majority", "descending", True),
     ("pairs", "Both of a pair", "descending", True),
-    ("same", "Same letter", "descending", True),
+    ("same", "Consistency", "descending", True),
     ("cost", "Cost", "ascending", True),
     ("seconds", "Seconds", "ascending", True),
     ("faults", "Not read", "ascending", True),
@@ -153,7 +158,7 @@ def score_decimals(board: Board) -> tuple[int, int, int, int]:
     scores = [entry.scores for entry in board.entries]
     return (
         digits(each.avg for each in scores), digits(each.maj for each in scores),
-        digits(each.pairs for each in scores), digits(_same_letter(each) for each in scores),
+        digits(each.pairs for each in scores), digits(each.consistency for each in scores),
     )  # fmt: skip
 
 
@@ -163,7 +168,6 @@ def _same_letter(scores: RunScores) -> Interval:
 
 def _row(entry: BoardEntry, places: tuple[int, int, int, int]) -> str:
     scores = entry.scores
-    rank = f"{entry.rank}{'=' if entry.tied else ''}" if entry.rank else "–"
     returned = ", ".join(scores.returned)
     unranked = f"not ranked: {entry.not_ranked}" if entry.not_ranked else ""
     note = f"answered as {returned}" if returned and entry.name not in returned else ""
@@ -180,25 +184,32 @@ def _row(entry: BoardEntry, places: tuple[int, int, int, int]) -> str:
     again = f"{100 * scores.escalated:.1f} % asked again" if scores.escalated else ""
     form = "" if scores.in_form in (None, 1.0) else f"{100 * (scores.in_form or 0.0):.1f} % in the asked form"
     reasoning = f"{scores.reasoning_tokens / scores.rows:,.0f} reasoning tokens" if scores.reasoning_tokens else ""
-    shuffled = "" if scores.shuffle_consistency is None else "options shuffled"
+    same, shuffled = _same_letter(scores).value, scores.shuffle_consistency is not None
+    letter = "" if same is None else f"same {'option, shuffled' if shuffled else 'letter'} {same:.{places[3]}f}"
     human = entry.kind == "human"
-    people = f"{scores.runs} {'person' if scores.runs == 1 else 'people'}" if human else entry.provider
     cells = [
-        cell("rank", rank, entry.rank or None),
+        cell("rank", entry.rank, entry.ranks[0] + entry.ranks[1] / 1000 if entry.ranks else None),
         f'<th scope="row" class="who" data-v="{escape(entry.name)}"><b>{escape(entry.name)}</b>'
-        f"<span>{escape(people)}</span>{small(note)}{small(unranked)}</th>",
+        f"<span>{escape(_people(scores) if human else entry.provider)}</span>{small(note)}{small(unranked)}</th>",
         score_cell(scores.avg, chance=scores.chance, decimals=places[0]),
         f'<td class="said"><span>{_against(entry.above)}</span></td>',
         score_cell(scores.maj, ties, decimals=places[1]),
         score_cell(scores.pairs, decimals=places[2]),
-        score_cell(_same_letter(scores), shuffled, decimals=places[3]),
+        score_cell(scores.consistency, letter, decimals=places[3]),
         cell("n", "–" if human else cost, None if human else scores.cost),
-        cell("n", "–" if human else f"{scores.seconds:.2f}", None if human else scores.seconds, reasoning),
+        cell("n", "–" if scores.seconds is None else f"{scores.seconds:.2f}", scores.seconds, reasoning),
         cell("n", f"{100 * sum(faults):.1f} %", sum(faults), *named_faults, again, form),
     ]
     kind = "" if entry.kind == "model" else ' class="aside"'
     family = "" if human else f' data-family="{escape(entry.provider)}"'
     return f"<tr{kind}{family}>{''.join(cells)}</tr>"
+
+
+def _people(scores: RunScores) -> str:
+    """Return how many people answered, and how many of them each item."""
+    least, most = scores.answers_per_item
+    people = "1 person" if scores.runs == 1 else f"{scores.runs} people"
+    return people if least == scores.runs else f"{people}, {least if least == most else f'{least} to {most}'} per item"
 
 
 def _against(pair: PairedDifference | None) -> str:
@@ -280,9 +291,10 @@ def _method(board: Board) -> str:
     lines = (
         "The unit is the item, not the run: a score is the mean over items of the share of runs with the "
         "right answer, and 95 % confidence intervals resample whole families (a minimal pair is one).",
-        "Right is Avg@k. Same letter: the share of items with the same letter in all runs. Seconds: median per answer.",
-        "Majority (Maj@k) is the most frequent letter over runs. If several letters are most frequent, there "
-        "is no majority: such a tie counts as wrong, and the number of ties is shown.",
+        "Right is Avg@k. Consistency is the paper's rate: the share of items that are right in all runs or wrong "
+        "in all runs. Same letter: the share of items with the same letter in all runs. Seconds: the median "
+        "request, without waiting and retries. The people's interval resamples people and items.",
+        f"Majority: {MAJORITY} The number of ties is shown.",
         "An answer is read as a person would read it: a letter, a statement such as “the answer is B”, or "
         "the option’s text. The share in exactly the form asked for is shown where it is below 100 %.",
         "Answers that are unread, refused or cut off at the largest token limit count as wrong and stay "
@@ -337,10 +349,9 @@ def _language_table(language: str, board: Board) -> str:
 
 def _language_row(entry: BoardEntry, places: tuple[int, int, int, int]) -> str:
     scores = entry.scores
-    rank = f"{entry.rank}{'=' if entry.tied else ''}" if entry.rank else "–"
     kind = "" if entry.kind == "model" else ' class="aside"'
     return (
-        f"<tr{kind}>{cell('rank', rank, entry.rank or None)}"
+        f"<tr{kind}>{cell('rank', entry.rank, None)}"
         f'<th scope="row" class="who"><b>{escape(entry.name)}</b></th>'
         f"{score_cell(scores.avg, chance=scores.chance, decimals=places[0])}"
         f"{score_cell(scores.maj, decimals=places[1])}{score_cell(scores.pairs, decimals=places[2])}</tr>"

@@ -127,17 +127,11 @@ def _write_data(out: Path, board: Board, runs: Sequence[BenchRun], items: ItemSe
     """Write the downloads: scores always, rows and items only of a public set."""
     folder = out / "data"
     scores = [
-        {
-            **entry.scores.as_dict(),
-            "rank": entry.rank or None,
-            "not_ranked": entry.not_ranked,
-            "provider": entry.provider,
-        }
+        {**entry.scores.as_dict(), "rank": entry.ranks, "not_ranked": entry.not_ranked, "provider": entry.provider}
         for entry in board.entries
     ]
     ranks = {
-        language: {entry.scores.model: entry.rank or None for entry in part.entries}
-        for language, part in board.languages
+        language: {entry.scores.model: entry.ranks for entry in part.entries} for language, part in board.languages
     }
     about = {"set": board.set, "set_hash": board.set_hash, "ranks_by_language": ranks}
     write_json(out / _SCORES, {**about, "scores": scores})
