@@ -98,7 +98,7 @@ class Item:
     mistakes: tuple[str, ...] = ()
     """The mistake that each option stands for, empty for the best one; none if the set does not say."""
     cue: str = ""
-    """What the best option rests on, quoted from the item; ` ... ` joins two quotes."""
+    """The words of the item on which the best option rests; ` ... ` joins two quotes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ class BenchResult(Result):
     partial: bool = False
     """True if only a part of the set was asked."""
     warning: str = ""
-    """What `bench check` has against the set."""
+    """The first problem that `bench check` finds in the set; empty for a sound one."""
 
     def __repr__(self) -> str:
         models = ", ".join(run.plan.model for run in self.runs)

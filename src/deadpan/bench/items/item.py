@@ -28,7 +28,7 @@ CATEGORIES = (
 CHECKS = ("enough_context", "one_best_answer", "not_obvious_from_keywords", "plausible_distractors", "safe")
 """The quality checklist that every item answers."""
 MISTAKES = ("literal", "wrong target", "wrong warmth", "missed detail", "over-reading", "other view", "other")
-"""What a reader who chooses a wrong option got wrong."""
+"""The kinds of misreading for which a wrong option stands."""
 ORGANIC = "organic_reply"
 """The category of items made of real replies, whose options are two to six replies and no readings."""
 
@@ -42,7 +42,7 @@ def family(item: Item) -> str:
 
 
 WRITTEN = ("speaker", "mistakes", "cue", "difficulty", "author", "licence", "canary")
-"""What `bench check` also wants of every item; a draft without them can be run."""
+"""Fields that `bench check` also wants of every item; a draft without them can be run."""
 
 
 def item_from(value: Any) -> Item:
