@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -41,6 +42,29 @@ def test_texts_and_labels_give_labels_of_the_same_kind(kind):
     assert labels.dtype == np.array([kind(1)]).dtype
     assert detector.classes_.tolist() == [kind(0), kind(1)]
     assert detector.score(TEXTS, LABELS) == np.mean(labels == np.array(LABELS)) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("sincere", "sarcastic"), [("sincere", "sarcastic"), ("non-ironic", "ironic"), ("a", "b"), (1, 2), (-1, 1)]
+)
+def test_any_two_labels_come_back_after_saving_too(tmp_path, sincere, sarcastic):
+    labels = [sarcastic if label else sincere for label in LABELS]
+    Detector("bow").fit(TEXTS, labels).save(tmp_path)
+    detector = Detector.load(tmp_path)
+    assert detector.classes_.tolist() == [sincere, sarcastic]
+    assert detector.predict(TEXTS).tolist() == labels and detector.score(TEXTS, labels) == 1.0
+    assert ((detector.predict_proba(TEXTS)[:, 1] > 0.5) == np.array(LABELS)).all()
+    with pytest.raises(DataError, match="was trained on"):
+        detector.score(TEXTS, ["other"] * len(TEXTS))
+
+
+def test_it_abstains_only_if_asked():
+    detector, texts = Detector.load("base"), ["Fine by me.", "Das ist ja toll.", "...", "Oh, how wonderful."]
+    assert detector.predict(texts).dtype == bool
+    said = detector.predict(texts, abstain=True).tolist()
+    assert said[1] is said[2] is None
+    assert all(a == b for a, b in zip(said, detector.predict(texts).tolist(), strict=True) if a is not None)
+    assert detector.score(texts[:1], [False]) in (0.0, 1.0)
 
 
 def test_examples_give_predictions_and_texts_give_the_same_labels():
@@ -83,7 +107,7 @@ def test_a_clone_is_a_detector_of_the_same_settings_that_has_learned_nothing():
     copy = clone(detector)
     assert copy.get_params() == detector.get_params()
     assert not hasattr(copy, "classes_")
-    with pytest.raises(ConfigError, match="fit it first"):
+    with pytest.raises(NotFittedError, match="fit it first"):
         copy.predict(TEXTS)
     assert pickle.loads(pickle.dumps(detector)).predict(TEXTS).tolist() == detector.predict(TEXTS).tolist()  # noqa: S301
 
@@ -91,7 +115,7 @@ def test_a_clone_is_a_detector_of_the_same_settings_that_has_learned_nothing():
 def test_params_can_be_changed_and_wrong_ones_are_named():
     detector = Detector("bow").fit(word_corpus()).set_params(system="linear", strength=2.0)
     assert (detector.system, detector.settings["strength"]) == ("linear", 2.0)
-    with pytest.raises(ConfigError, match="fit it first"):
+    with pytest.raises(NotFittedError, match="fit it first"):
         detector.predict(TEXTS)
     with pytest.raises(ConfigError, match="strenght"):
         detector.set_params(strenght=2.0)
@@ -110,8 +134,10 @@ def test_a_repr_is_short_and_says_how_many_texts():
         (["oh sure", word_corpus()[0]], None, "mixed"),
         (5, None, "a list of texts"),
         (TEXTS, LABELS[:-1], "one label per text"),
-        (["a", "b"], ["yes", "no"], "label == 'sarcastic'"),
-        (["a", "b"], [0.5, 1], "True or 1"),
+        (["a", "b", "c"], ["x", "y", "z"], "two different ones"),
+        (["a", "b"], ["x", 1], "two different ones"),
+        (["a", "b"], ["x", None], "label 1 is None"),
+        (["a", "b"], [True, float("nan")], "label 1 is nan"),
         (TEXTS, None, "both labels"),
     ],
 )
@@ -122,7 +148,7 @@ def test_wrong_arguments_are_errors_with_the_cure(texts, labels, cure):
 
 def test_a_detector_that_is_not_trained_says_so(tmp_path):
     for use in (lambda d: d.predict(["x"]), lambda d: d.predict_proba(["x"]), lambda d: d.save(tmp_path / "m")):
-        with pytest.raises(ConfigError, match="fit it first"):
+        with pytest.raises(NotFittedError, match="fit it first"):
             use(Detector("bow"))
     assert not (tmp_path / "m").exists()
 
@@ -201,8 +227,8 @@ def test_ornamental_letters_are_read_as_plain_ones(text):
 def test_a_folder_with_other_things_is_refused(tmp_path):
     (tmp_path / "thesis.txt").write_text("years of work")
     with pytest.raises(ConfigError, match="choose another folder"):
-        check_model_folder(tmp_path)
-    check_model_folder(tmp_path / "new")
+        check_model_folder(tmp_path, overwrite=True)
+    check_model_folder(tmp_path / "new", overwrite=False)
 
 
 def test_clearing_a_model_folder_removes_only_the_files_of_the_model(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ class Caller:
 
         async def call() -> Any:
             transport = httpx.ASGITransport(app=self.app, raise_app_exceptions=False)
-            async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+            async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
                 return await client.request(method, path, **request)
 
         return asyncio.run(call())

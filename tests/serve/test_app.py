@@ -57,7 +57,7 @@ def test_a_model_says_between_which_scores_it_cannot_tell(caller):
 def test_an_explained_answer_says_what_it_means(caller):
     texts = ["Great, another Monday.", "わあ、本当に幸せだなあ。", "I love it /s", "?!"]
     great, japanese, marked, empty = caller.detect({"texts": texts, "explain": True}).json()["results"]
-    assert great["meaning"] == f"Sarcasm is {great['score']:.0%} probable where 50% of texts are sarcastic."
+    assert "where 50% of texts are sarcastic" in great["meaning"] and any("because" in line for line in great["why"])
     assert great["cannot_tell"] == caller("GET", "/v1/models").json()["models"][0]["cannot_tell"]["en"]
     assert japanese["label"] == "not supported" and japanese["words"] is japanese["cannot_tell"] is None
     assert japanese["meaning"].startswith("This looks like Japanese; this detector knows English")
@@ -68,8 +68,31 @@ def test_an_explained_answer_says_what_it_means(caller):
 def test_turns_that_are_not_read_are_not_explained(caller):
     turns = [f"turn {n}" for n in range(100)]
     (told,) = caller.detect({"conversation": turns, "explain": True}).json()["results"]
-    assert [piece["text"] for piece in told["context"]] == ["turn 96", "turn 97", "turn 98"]
-    assert told["context"][0]["push"] == 0
+    assert [piece["text"] for piece in told["context"]] == ["turn 97", "turn 98"]
+
+
+def test_scores_are_for_the_prevalence_of_the_request(caller, make_caller, tmp_path):
+    texts = ["Great, another Monday.", "The bus leaves at nine.", "I love it /s"]
+    rare = caller.detect({"texts": texts, "prevalence": 0.05, "explain": True}).json()["results"]
+    expected = Detector.load("base").at(0.05).predict_proba(texts)[:, 1]
+    assert [row["score"] for row in rare] == pytest.approx(expected.tolist(), abs=1e-6)
+    assert "5%" in rare[1]["meaning"]
+    for wrong in (0, 1, "half"):
+        assert caller.detect({"text": "a", "prevalence": wrong}).json()["error"]["field"] == "prevalence"
+    Detector("bow").fit(corpus()).save(tmp_path)
+    told = make_caller(models=(f"mine={tmp_path}",)).detect({"text": "a", "model": "mine", "prevalence": 0.1}).json()
+    assert (told["error"]["code"], told["error"]["field"]) == ("not_calibrated", "prevalence")
+
+
+def test_without_keys_only_its_own_address_is_answered(make_caller):
+    call = make_caller(rate=0)
+    for host in ("127.0.0.1:8080", "localhost", "[::1]:8080"):
+        assert call("GET", "/", headers={"host": host}).status_code == 200
+    for path in ("/", "/v1/models", "/assets/look.css"):
+        refused = call("GET", path, headers={"host": "evil.example"})
+        assert (refused.status_code, refused.json()["error"]["code"]) == (403, "foreign_host")
+    shared = make_caller(host="0.0.0.0", open=True)
+    assert shared("GET", "/health", headers={"host": "lab.example"}).status_code == 200
 
 
 def test_the_encoder_is_served_first_where_its_weights_are(make_caller):
@@ -200,7 +223,7 @@ def test_many_requests_at_once_get_their_own_answers(make_caller):
         import httpx
 
         transport = httpx.ASGITransport(app=call.app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
             return await asyncio.gather(*(client.post("/v1/detect", json={"text": text}) for text in texts))
 
     found = [answer.json()["results"][0]["score"] for answer in asyncio.run(together())]
@@ -209,8 +232,8 @@ def test_many_requests_at_once_get_their_own_answers(make_caller):
 
 def test_a_fault_inside_is_told_without_its_details(make_caller, monkeypatch):
     call = make_caller(rate=0)
-    batches = call.app.service.catalogue.models["base"].batches
-    monkeypatch.setattr(batches, "_predict", lambda examples: 1 / 0)
+    detector = call.app.service.catalogue.models["base"].detector
+    monkeypatch.setattr(detector, "predict", lambda examples: 1 / 0)
     answer = call.detect({"text": "a"})
     assert (answer.status_code, answer.json()["error"]["code"]) == (500, "failed")
     assert "division" not in answer.text
@@ -233,7 +256,7 @@ def test_pages_load_nothing_from_elsewhere(caller):
     for path in ("/", "/docs", "/assets/playground.js", "/assets/playground.css", "/assets/look.css"):
         answer = caller("GET", path)
         assert answer.status_code == 200
-        assert "://" not in answer.text.replace("http://test", "").replace("http://www.w3.org", "")
+        assert "://" not in answer.text.replace("http://127.0.0.1", "").replace("http://www.w3.org", "")
     assert "default-src 'none'" in caller("GET", "/").headers["content-security-policy"]
 
 

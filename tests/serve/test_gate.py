@@ -57,7 +57,7 @@ def sent(application) -> list[dict]:
 
     scope = {
         "type": "http", "method": "POST", "path": "/v1/reading", "raw_path": b"/v1/reading", "query_string": b"",
-        "headers": [], "client": ("127.0.0.1", 1), "server": ("test", 80), "scheme": "http", "root_path": "",
+        "headers": [], "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 80), "scheme": "http", "root_path": "",
     }  # fmt: skip
     asyncio.run(application(scope, receive, send))
     return messages
@@ -73,7 +73,7 @@ def test_a_failure_is_answered_once_and_never_after_a_stream_began(make_caller, 
     def fail(examples):
         raise failure
 
-    monkeypatch.setattr(call.app.service.catalogue.models["base"].batches, "_predict", fail)
+    monkeypatch.setattr(call.app.service.catalogue.models["base"].detector, "predict", fail)
     assert call.detect({"text": "a"}).status_code == status
 
     async def broken(settings, example):

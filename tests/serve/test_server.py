@@ -54,9 +54,9 @@ def test_the_playground_judges_what_is_typed(served):
         assert page.inner_text("#state") == "Type something first."
         page.fill("#text", f"{ATTACK}: It rains again.\nB: Oh great, I love {ATTACK} waiting {'a' * 300}.")
         page.click(".go")
-        page.wait_for_selector(".model .words")
+        page.wait_for_selector(".model .reason")
         shown = page.inner_text("#result")
-        assert ATTACK in shown and "probable where 50% of texts are sarcastic" in shown
+        assert ATTACK in shown and "where 50% of texts are sarcastic" in shown
         assert page.locator("#result img").count() == 0
         page.fill("#text", "わあ、本当に幸せだなあ。")
         page.click(".go")

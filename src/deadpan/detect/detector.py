@@ -7,13 +7,14 @@ from copy import copy
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Self, overload
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deadpan.arguments import check_path
 from deadpan.detect import SYSTEMS
+from deadpan.detect.card import Card, read_card
 from deadpan.detect.inputs import BOOLEANS, SeenTexts, class_labels, examples_from, in_plain_letters
 from deadpan.detect.system import System, labelled, make, split_variant
 from deadpan.detect.verdicts import (
@@ -29,8 +30,11 @@ from deadpan.detect.verdicts import (
 )
 from deadpan.errors import ConfigError, DataError, ModelError
 from deadpan.progress import Progress, silent
-from deadpan.records import Example, Prediction
+from deadpan.records import Example, Prediction, Turn
 from deadpan.storage import digest, file_marks, read_json, read_manifest, write_json, write_manifest
+
+if TYPE_CHECKING:
+    from deadpan.detect.explanation import Explanation
 
 BASE, ENCODER, AUTO = "base", "encoder", "auto"
 SHIPPED = {name: Path(__file__).parent / "shipped" / name for name in (BASE, ENCODER)}
@@ -39,8 +43,8 @@ SHIPPED = {name: Path(__file__).parent / "shipped" / name for name in (BASE, ENC
 ENCODER_LANGUAGE = "en"
 ENCODER_NEEDS = ("safetensors", "tokenizers")
 NOT_CALIBRATED = (
-    "its scores are not calibrated for a prevalence: use the detector `base`, or train with "
-    "--threshold f1 --prevalence, which chooses the threshold for it"
+    "its scores are not calibrated for a prevalence: use the detector `base`, or train with a prevalence and "
+    "the threshold f1, which is then chosen for it"
 )
 ALREADY_TRAINED = "the detectors that come with the package are trained already: load `encoder` or `base`"
 
@@ -56,7 +60,7 @@ class Detector:
     data, and `seen_` the training texts, as hashes.
 
     A detector with `bands`, such as those in the package, also answers "cannot tell", and nothing at all in
-    languages it was not trained for: the label is then None, and `raw` of the Prediction says why.
+    languages it was not trained for; `explain` says which phrases its score depends on.
     `category` is the kind of sarcasm that a detector of `classify_categories` judges: its True is "irony",
     its False "not irony".
     """
@@ -82,6 +86,7 @@ class Detector:
         self.rate_: float | None = None
         self.bands: Bands | None = None
         self.category = ""
+        self.card: Card | None = None
 
     def __repr__(self) -> str:
         given = "".join(f", {name}={value!r}" for name, value in self.get_params().items() if name != "system")
@@ -126,9 +131,11 @@ class Detector:
     def fit(
         self, texts: Iterable[str | Example], labels: Iterable[Any] | None = None, *, progress: Progress | None = None
     ) -> Self:
-        """Train on texts and their labels (True or 1 is sarcastic), or on labelled Examples.
+        """Train on texts and their labels, or on labelled Examples.
 
-        The texts are remembered as hashes, so that `evaluate` can exclude them.
+        Labels are any two values: True, 1, "sarcastic" and "ironic" mean sarcastic; of two others the larger
+        one, as in scikit-learn, takes its place. The texts are remembered as hashes, so that `evaluate` can exclude
+        them.
         """
         examples, classes = examples_from(texts, labels)
         self.rate_ = float(labelled(examples)[1].mean())
@@ -148,19 +155,25 @@ class Detector:
         return system
 
     @overload
-    def predict(self, texts: Iterable[Example], progress: Progress | None = None) -> list[Prediction]: ...
-    @overload
-    def predict(self, texts: Iterable[str], progress: Progress | None = None) -> NDArray[Any]: ...
     def predict(
-        self, texts: Iterable[str] | Iterable[Example], progress: Progress | None = None
+        self, texts: Iterable[Example], progress: Progress | None = None, *, abstain: bool = False
+    ) -> list[Prediction]: ...
+    @overload
+    def predict(
+        self, texts: Iterable[str], progress: Progress | None = None, *, abstain: bool = False
+    ) -> NDArray[Any]: ...
+    def predict(
+        self, texts: Iterable[str] | Iterable[Example], progress: Progress | None = None, *, abstain: bool = False
     ) -> list[Prediction] | NDArray[Any]:
-        """Return Predictions for Examples, or an array of labels for texts, in the same order.
+        """Return an array of labels for texts, or Predictions for Examples, in the same order.
 
-        Where the answer of a language model could not be parsed, the label in the array is None.
+        Labels are True and False, or those that `fit` was given. With `abstain`, they are None where the
+        detector cannot tell or does not know the language; otherwise the more probable label, and the negative
+        one without a score. A Prediction has the label None there, and `raw` says why.
         """
         examples, are_texts = self._read(texts)
         predictions = self._predict(examples, progress)
-        return class_labels(predictions, getattr(self, "classes_", BOOLEANS)) if are_texts else predictions
+        return class_labels(predictions, self._classes, abstain) if are_texts else predictions
 
     def predict_proba(self, texts: Iterable[str] | Iterable[Example]) -> NDArray[np.float64]:
         """Return the probabilities of sincere and sarcastic, one row per text; NaN where there is none."""
@@ -171,18 +184,28 @@ class Detector:
 
     def score(self, texts: Iterable[str] | Iterable[Example], labels: Iterable[Any] | None = None) -> float:
         """Return the accuracy on texts and labels, or on labelled Examples."""
-        examples, _ = examples_from(texts, labels)
+        self._check_fitted()
+        examples, _ = examples_from(texts, labels, self._classes)
         kept, _ = labelled_only(examples)
-        predictions = self._predict(kept, None)
-        return float(np.mean([p.label == e.label for p, e in zip(predictions, kept, strict=True)]))
+        said = class_labels(self._predict(kept, None), BOOLEANS, abstain=False)
+        return float(np.mean(said == np.array([example.label for example in kept])))
 
     def _read(self, texts: Iterable[str] | Iterable[Example]) -> tuple[list[Example], bool]:
-        if not self.predictor.is_fitted:
-            raise ConfigError(f"{self.system} is not trained: fit it first, or load a model")
+        self._check_fitted()
         wrong = isinstance(texts, str) or hasattr(texts, "columns") or not isinstance(texts, Iterable)
         rows: Any = texts if wrong else list(texts)
         examples, _ = examples_from(rows)
         return examples, bool(rows) and isinstance(rows[0], str)
+
+    @property
+    def _classes(self) -> NDArray[Any]:
+        return getattr(self, "classes_", BOOLEANS)
+
+    def _check_fitted(self) -> None:
+        if not self.predictor.is_fitted:
+            from sklearn.exceptions import NotFittedError
+
+            raise NotFittedError(f"{self.system} is not trained: fit it first, or load a model")
 
     def predict_in(self, language: str, examples: Sequence[Example]) -> list[Prediction]:
         """Return Predictions for Examples that are all in one language, which is then not guessed."""
@@ -206,6 +229,28 @@ class Detector:
         if self.threshold_ == DEFAULT_THRESHOLD:
             return predictions
         return at_threshold(predictions, self.threshold_)
+
+    def explain(
+        self,
+        text: str | Example,
+        *,
+        context: Sequence[str] = (),
+        model: str = "",
+        notes: Sequence[str] = (),
+        in_detail: bool = False,
+    ) -> Explanation:
+        """Answer a text, and name the phrases and the turns before it (`context`) that its score depends on.
+
+        print(Detector.load("base").explain("Oh great, another delay."))
+        """
+        from deadpan.detect.explanation import explain
+
+        self._check_fitted()
+        if not isinstance(text, Example):
+            (example,), _ = examples_from([text])
+            turns = [context] if isinstance(context, str) else context
+            text = replace(example, context=tuple(Turn("", turn) for turn in turns))
+        return replace(explain(self, text, model=model or self.system, notes=notes), in_detail=in_detail)
 
     def at(self, prevalence: float) -> Detector:
         """Return this detector with scores for another share of sarcastic texts; it must have bands.
@@ -234,8 +279,7 @@ class Detector:
 
         `about` is added to the manifest's config: what it was trained on.
         """
-        if not self.predictor.is_fitted:
-            raise ConfigError(f"{self.system} is not trained: fit it first")
+        self._check_fitted()
         folder = check_path(folder, "the folder")
         if folder.exists() and not folder.is_dir():
             raise ConfigError(f"{folder}: is a file; a model is saved to a folder: choose another name")
@@ -249,7 +293,7 @@ class Detector:
             self.seen_.write(folder)
         state: dict[str, Any] = {
             "system": self.system, "threshold": self.threshold_, "settings": self.settings,
-            "rate": self.rate_,
+            "rate": self.rate_, "classes": self._classes.tolist(),
         }  # fmt: skip
         if self.bands is not None:
             state["bands"] = self.bands.as_dict()
@@ -290,8 +334,9 @@ class Detector:
         detector.rate_ = None if state.get("rate") is None else float(state["rate"])
         detector.bands = Bands.from_dict(state["bands"]) if "bands" in state else None
         detector.category = str(state.get("category", ""))
+        detector.card = read_card(folder.name) if folder in SHIPPED.values() else None
         detector.seen_ = SeenTexts.read(folder)
-        detector.classes_ = BOOLEANS
+        detector.classes_ = np.array(state["classes"]) if "classes" in state else BOOLEANS
         return detector
 
 
@@ -314,12 +359,14 @@ def labelled_only(examples: Iterable[Example]) -> tuple[list[Example], int]:
     return kept, len(rows) - len(kept)
 
 
-def check_model_folder(folder: Path) -> None:
-    """Refuse to write a model into a folder that holds anything but a detector."""
+def check_model_folder(folder: Path, *, overwrite: bool) -> None:
+    """Refuse to write a model into a folder that holds something else, or a detector that may not be replaced."""
     if not folder.exists():
         return
     if not folder.is_dir() or (any(folder.iterdir()) and not (folder / "detector.json").exists()):
         raise ConfigError(f"{folder}: holds something that is not a detector; choose another folder")
+    if (folder / "detector.json").exists() and not overwrite:
+        raise ConfigError(f"{folder}: a detector was saved there before; choose another folder, or ask to overwrite it")
 
 
 def clear_model_folder(folder: Path) -> None:

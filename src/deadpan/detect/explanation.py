@@ -1,19 +1,25 @@
-"""Explain a score: leave out each word, and each turn before it, one at a time. Works for any system."""
+"""The answer to one text: what its score means, and which phrases and earlier turns it depends on.
+
+A phrase is a run of words inside a sentence. What it contributes is found by leaving it out, so that any
+system can be explained, and every number that is told was computed.
+"""
 
 from __future__ import annotations
 
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from html import escape
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING
 
-from deadpan.detect.verdicts import Bands, guess_language
+from deadpan.detect.card import Card
+from deadpan.detect.verdicts import MARKED, NAMES, NO_WORDS, Bands, at_prevalence, guess_language
 from deadpan.errors import ConfigError
-from deadpan.formats.labels import CANNOT_TELL, label_words
+from deadpan.formats.labels import CANNOT_TELL, NOT_SUPPORTED, label_words
 from deadpan.page import Page, Table
 from deadpan.page.summary import Summary
 from deadpan.palette import LIGHT
@@ -25,207 +31,340 @@ if TYPE_CHECKING:
     from deadpan.detect.detector import Detector
 
 MOST_WORDS = 200
+LONGEST_PHRASE = 5
+MOST_READ = 8_000
+"""Words predicted to explain one text, in all its variants: of a long one, only shorter phrases are tried."""
+AT_ONCE = 50
+"""Texts predicted together: for more, a detector may load a library that takes seconds."""
 FARTHEST = 12.0
-WIDEST = 60
-"""Characters of a turn in a table."""
-SHOWN = 12
-NAMED = 4
-"""Words named on either side in a sentence."""
-NOTICEABLE = 0.1
-"""Log odds from which a word or turn is named in a sentence."""
-STRONG = 0.3
-"""Log odds from which a word that speaks against the answer is named too."""
-FUNCTION_WORDS = """
+"""Log odds that stand for a score of 0 or 1."""
+BY_LENGTH = 0.4
+"""A phrase is ranked by its push over this power of its number of words: any longer one moves the score more."""
+DANGLING = 0.8
+"""Factor for a phrase that ends in a function word, such as "another meeting that"."""
+NOTICEABLE, STRONG = 0.15, 0.4
+"""Log odds from which a phrase is named, and from which one that speaks against the answer is named too."""
+ABOVE_NOISE = 1.5
+"""A phrase is named if it moves the score this many times as far as the median phrase of its length."""
+FEW = 4
+"""Phrases of one length below which a median says nothing."""
+NAMED = 2
+"""Phrases and turns named on either side."""
+MOSTLY = 0.5
+"""Share of the log odds, from where no text is read to the score, that the reason called main accounts for."""
+WEAK = math.log(3)
+"""Log odds below which a text is weak evidence: the odds change by less than a factor of 3 (Jeffreys)."""
+WIDEST, SHOWN, LEAST_SHOWN = 60, 12, 0.01
+"""Characters of a piece, rows, and the smallest push in a table."""
+_FUNCTION_WORDS = """
 a an the and or but of to in on at by for from with as is are was were be been am it its it's i i'm you he
 she we they me my your his her our their this that these those there do does did have has had will would can
 could if than then that's there's what's he's she's we're they're you're i've you've we've they've i'd i'll
-you'd you'll we'll they'll it'll
+you'd you'll we'll they'll it'll so just too very not no what how when who which because another all one up out
+about some any
 في من على إلى عن مع هذا هذه ذلك تلك الذي التي أن إن لي لك له لها لنا لهم
 """
-"""Words that are never named as a reason, since they say nothing to a reader; tables have them."""
-TOGETHER = "No single word decides; the words together do."
-TOO_LITTLE = "That is not enough to call it {}."
-STILL = "The words as a whole make it {}."
-"""Said where everything that is named points away from the answer."""
-LEAST_SHOWN = 0.01
-GUESS = "a statistical guess"
+FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
+"""Words that are never a reason alone, since they say nothing to a reader; the table has them."""
+TOGETHER = "No phrase decides alone; the words together do."
+ALONE = "A single word: how it was meant depends on what was said before."
 LOG_ODDS = (
     "The push of a word or an earlier turn is what it adds to the log odds of {}, found by leaving it "
     "out: +0.7 doubles the odds, -0.7 halves them. Words work together, so pushes need not add up."
 )
-AT_ONCE = 50
-"""Texts predicted together: for more, a detector may load a library that takes seconds."""
-LEAST_PUSH = 0.05
-HEIGHT, BARS, NUMBER = 24, 280, 60
-LONGEST_NAME = 24
-LETTER = 8.5
-"""Width of an average letter at 14 pixels, rounded up; names are set aside as much room as they need."""
+_SENTENCE_END = re.compile(r"[.!?…。！？؟][\"'”’)]*$")
 
 
 @dataclass(frozen=True, slots=True)
 class Influence:
-    """A piece of the text, and the log odds of sarcasm it adds (below 0: removes)."""
+    """A piece of the text, the log odds of sarcasm it adds (below 0: removes), and the score without it."""
 
     text: str
     push: float
+    without: float
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Explanation(Result):
-    """A score and the influence of each word and turn on it."""
+    """The answer to a text, and what each word, the main phrases and each turn before it contribute.
+
+    There are no words where there is nothing to explain: in a language that is not supported, in a text
+    that its author marked, or in one of more than 200 words.
+    """
 
     example: Example
-    label: bool | None
-    score: float
-    words: tuple[Influence, ...]
-    context: tuple[Influence, ...]
+    prediction: Prediction
+    words: tuple[Influence, ...] = ()
+    phrases: tuple[Influence, ...] = ()
+    context: tuple[Influence, ...] = ()
     model: str = ""
-    note: str = ""
+    notes: tuple[str, ...] = ()
     bands: Bands | None = None
     category: str = ""
     """The kind of sarcasm that the detector judges, such as irony; empty for sarcasm as a whole."""
+    card: Card | None = None
+    in_detail: bool = False
+    """Show the push of every word, too."""
 
     def __repr__(self) -> str:
-        return f"<Explanation of {len(self.words)} words: {self.answer}, score {self.score:.2f}>"
+        return f"<Explanation of {len(self.words)} words: {self.answer}, score {self.score}>"
+
+    @property
+    def label(self) -> bool | None:
+        """True for sarcastic; None where the detector cannot tell."""
+        return self.prediction.label
+
+    @property
+    def score(self) -> float | None:
+        """The score of the whole, from 0 to 1; None for a language that is not supported."""
+        return self.prediction.score
 
     @property
     def answer(self) -> str:
-        """The answer as a word."""
-        return verdict_name(self.label, self.category)
+        """One of: sarcastic, not sarcastic, cannot tell, not supported; of one category: irony, not irony."""
+        what = self.category or "sarcastic"
+        if self.label is None:
+            return self.prediction.raw.partition(":")[0] if self.bands else CANNOT_TELL
+        return what if self.label else f"not {what}"
 
     def in_words(self) -> list[str]:
-        """Return the words and turns that moved the score, as sentences for everybody."""
-        lines, supported, unnamed = [], self.label is None, frozenset(FUNCTION_WORDS.split())
-        what = self.category or "sarcasm"
-        for turn in sorted(self.context, key=lambda one: -abs(one.push)):
-            if abs(turn.push) >= (STRONG if self.label is (turn.push < 0) else NOTICEABLE):
-                more = "more" if turn.push > 0 else "less"
-                lines.append(f"What was said before, “{_short(turn.text)}”, makes {what} {more} likely.")
-                supported |= self.label is (turn.push > 0)
-        for side, sign in (("to", 1), ("away from", -1)):
-            least = STRONG if self.label is (sign < 0) else NOTICEABLE
-            pushes: dict[str, float] = {}
-            for word in self.words:
-                name = bare_word(word.text)
-                if sign * word.push >= least and name.casefold() not in unnamed and _says_something(name):
-                    pushes[name] = max(pushes.get(name, 0.0), sign * word.push)
-            named = sorted(pushes, key=lambda name: -pushes[name])[:NAMED]
-            if named:
-                lines.append(f"Words that point {side} {what}: {', '.join(f'“{w}”' for w in named)}.")
-                supported |= self.label is (sign > 0)
-        if not lines and len(self.words) == 1:
-            return ["A single word: how it was meant depends on what was said before."]
-        if lines and not supported:
-            lines.append((STILL if self.label else TOO_LITTLE).format(self.category or "sarcastic"))
-        return lines or [TOGETHER]
+        """Return the answer, what its score means, and what it depends on, as sentences for everybody."""
+        score, raw = self.score, self.prediction.raw
+        if score is None:
+            return [f"{NOT_SUPPORTED}: {looks_like(self.prediction, self.bands)}" if self.bands
+                    else f"no answer could be read: {raw!r}"]  # fmt: skip
+        if raw == NO_WORDS:
+            return [raw]
+        if raw and self.label is not None:
+            return [self.answer, f"The text is {raw}."]
+        told = meaning(self.prediction, self.bands, self.card, guess_language(self.example.response.text))
+        return [f"{self.answer}: {told}", *(self.reasons() if self.words else ()), *self.notes]
+
+    def reasons(self) -> list[str]:
+        """Return the phrases and turns that the score depends on, one sentence each."""
+        pieces = sorted(
+            [*self.phrases, *(turn for turn in self.context if abs(turn.push) >= NOTICEABLE)],
+            key=lambda piece: -abs(piece.push),
+        )
+        sides = {up: [piece for piece in pieces if (piece.push > 0) is up][:NAMED] for up in (True, False)}
+        if not pieces:
+            return [ALONE if len(self.words) == 1 and not self.context else TOGETHER]
+        if self.label is None:
+            return [self._side(up, sides[up]) for up in (True, False) if sides[up]]
+        lines = []
+        if sides[self.label]:
+            first, *others = sides[self.label]
+            prior = self.bands.prevalence if self.bands else 0.5
+            share = first.push / (log_odds(self.score or 0.0) - log_odds(prior) or math.inf)
+            lines.append(f"{'Mostly' if share >= MOSTLY else 'Partly'} because of {self._name(first)}: without it "
+                         f"the score {'falls' if self.label else 'rises'} from {self.score:.2f} to "
+                         f"{first.without:.2f}.")  # fmt: skip
+            lines += [f"Also because of {self._name(each)}: {each.without:.2f} without it." for each in others]
+        against = [piece for piece in sides[not self.label] if abs(piece.push) >= STRONG]
+        if against:
+            lines.append(self._side(not self.label, against))
+        if not sides[self.label]:
+            lines.append(TOGETHER)
+        return lines
+
+    def _side(self, up: bool, pieces: Sequence[Influence]) -> str:
+        named = " and ".join(f"{self._name(piece)} ({piece.without:.2f} without it)" for piece in pieces)
+        verb = "points" if len(pieces) == 1 else "point"
+        return f"{named[0].upper()}{named[1:]} {verb} {'to' if up else 'away from'} {self.category or 'sarcasm'}."
+
+    def _name(self, piece: Influence) -> str:
+        said = "what was said before, " if piece in self.context else ""
+        return f"{said}“{_short(bare_word(piece.text))}”"
 
     def strongest(self, most: int = SHOWN, least: float = LEAST_SHOWN) -> list[Influence]:
-        """Return the pieces with the largest pushes."""
+        """Return the words and turns with the largest pushes."""
         pieces = [piece for piece in (*self.context, *self.words) if abs(piece.push) >= least]
         return sorted(pieces, key=lambda piece: -abs(piece.push))[:most]
 
     def summary(self) -> Summary:
-        """Return the pieces with the largest pushes, the strongest first."""
-        sides = side_names(self.category)
-        rows = tuple((_short(p.text), f"{p.push:+.2f}", sides[p.push > 0]) for p in self.strongest())
-        notes = [f"{self.answer}{score_words(self.score, self.bands)}", *self.in_words()]
+        """Return the answer in words; in detail, with the words and turns that have the largest pushes."""
+        notes = self.in_words()
+        if not self.in_detail:
+            return Summary(notes=tuple(notes))
+        no, yes = label_words(self.category)[::-1]
+        rows = tuple((_short(p.text), f"{p.push:+.2f}", yes if p.push > 0 else no) for p in self.strongest())
         if not rows:
-            notes.append("Leaving out a single word or turn does not change the score.")
-        if self.note:
-            notes.append(self.note)
-        tables = (Table(("left out", "push, log odds", "towards"), rows),) if rows else ()
-        return Summary(tables, tuple(notes))
+            return Summary(notes=(*notes, "Leaving out a single word or turn does not change the score."))
+        return Summary((Table(("left out", "push, log odds", "towards"), rows),), tuple(notes))
 
     def as_dict(self) -> dict[str, object]:
-        """Return the score and the push of every word and turn."""
+        """Return the answer, and what every phrase, word and turn contributes."""
+        language = guess_language(self.example.response.text)
         return {
-            "label": self.label, "answer": self.answer, "score": self.score,
-            "words": [asdict(word) for word in self.words],
-            "context": [asdict(turn) for turn in self.context],
-            "model": self.model,
+            "answer": self.answer, "label": self.label, "score": self.score, "raw": self.prediction.raw,
+            "prevalence": self.bands.prevalence if self.bands else None,
+            "calibrated_on": self.card.calibrated_on(language) if self.card else None,
+            "weak": is_weak(self.prediction, self.bands), "model": self.model,
+            "in_words": self.in_words(), "phrases": [asdict(phrase) for phrase in self.phrases],
+            "words": [asdict(word) for word in self.words], "context": [asdict(turn) for turn in self.context],
         }  # fmt: skip
 
     def write_page(self, path: Path) -> None:
-        """Write a page with the conversation, a bar per word, and the numbers."""
+        """Write a page with the conversation, the reasons, a bar per word, and the numbers."""
         if path.suffix.lower() not in (".html", ".htm"):
             raise ConfigError(f"{path}: the page is HTML: give a name that ends in .html")
-        lead = f"Score {self.score:.2f} by the model {self.model}: {GUESS}."
-        page = Page(f"Why the answer is: {self.answer}", lead)
-        page.conversation(self.example, None if self.category else self.label, note=f"score {self.score:.2f}")
-        for line in self.in_words():
+        first, *others = self.in_words()
+        page = Page(f"Why the answer is: {self.answer}", f"By the model {self.model}. {first[0].upper()}{first[1:]}")
+        note = "" if self.score is None else f"score {self.score:.2f}"
+        page.conversation(self.example, None if self.category else self.label, note=note)
+        for line in others:
             page.note(line)
-        pieces = [*self.words, *self.context]
-        rows = tuple((piece.text, piece.push) for piece in pieces)
-        title = "What each word pushes towards, in log odds"
-        chart = influence_chart([(piece.text, piece.push) for piece in pieces], side_names(self.category))
-        page.figure(chart, title, Table(("left out", "push, log odds"), rows))
-        page.note(LOG_ODDS.format(self.category or "sarcasm"))
+        rows = tuple((piece.text, piece.push) for piece in (*self.words, *self.context))
+        if rows:
+            title = "What each word pushes towards, in log odds"
+            chart = influence_chart(rows, label_words(self.category)[::-1])
+            page.figure(chart, title, Table(("left out", "push, log odds"), rows))
+            page.note(LOG_ODDS.format(self.category or "sarcasm"))
         page.write(path)
 
 
-def explain(
-    detector: Detector, example: Example, *, prediction: Prediction | None = None, model: str = "", note: str = ""
-) -> Explanation:
-    """Predict without each word of the response, and without each turn before it.
+# ------------------------------------------------------------ what a score means
 
-    `prediction` is that of the whole, if it is known. What is left without a word counts as being in the
-    language of the whole.
+
+def meaning(prediction: Prediction, bands: Bands | None, card: Card | None, language: str) -> str:
+    """Return what a score means: a probability only where it was calibrated, and on which texts."""
+    score = prediction.score or 0.0
+    if bands is None:
+        return f"score {score:.2f} from 0 to 1, which is not calibrated: no probability."
+    if prediction.label is None:
+        low, high = (at_prevalence(edge, bands.prevalence) for edge in bands.languages.get(language, (0.0, 1.0)))
+        risk = card.risk(language) if card else None
+        wrong = "it is too close to call" if risk is None else f"at least {risk:.0%} of answers would be wrong"
+        return f"the score {score:.2f} is between {low:.2f} and {high:.2f}, where {wrong}."
+    weak = "weak evidence, " if is_weak(prediction, bands) else ""
+    texts = card.calibrated_on(language) if card else None
+    if texts is None:
+        return f"{weak}score {score:.2f} where {bands.prevalence:.0%} of texts are sarcastic."
+    return (
+        f"{weak}sarcasm is {score:.0%} probable (calibrated on {texts}) where {bands.prevalence:.0%} of texts "
+        "are sarcastic."
+    )
+
+
+def is_weak(prediction: Prediction, bands: Bands | None) -> bool | None:
+    """Return whether a text changes the odds by less than a factor of 3; None without calibrated scores."""
+    if bands is None or prediction.score is None:
+        return None
+    return abs(log_odds(prediction.score) - log_odds(bands.prevalence)) < WEAK
+
+
+def looks_like(prediction: Prediction, bands: Bands | None) -> str:
+    """Return which language a text seems to be in, and which ones the detector knows."""
+    known = [NAMES[language] for language in (bands.languages if bands else ())]
+    return f"this looks like {prediction.raw.partition(': ')[2]}; this detector knows {', '.join(known)}"
+
+
+def log_odds(score: float) -> float:
+    """Return the log odds of a probability, within limits."""
+    if score <= 0 or score >= 1:
+        return FARTHEST if score >= 1 else -FARTHEST
+    return max(-FARTHEST, min(FARTHEST, math.log(score / (1 - score))))
+
+
+# ------------------------------------------------------------ what it depends on
+
+
+def explain(
+    detector: Detector,
+    example: Example,
+    *,
+    prediction: Prediction | None = None,
+    model: str = "",
+    notes: Sequence[str] = (),
+    most: int = MOST_READ,
+) -> Explanation:
+    """Answer a text, and predict it again without each phrase and without each turn that is read.
+
+    `prediction` is that of the whole, if it is known. What is left without a phrase counts as being in the
+    language of the whole. About `most` words are read at most, unless leaving out single words takes more.
     """
     text = example.response.text
-    spans = [match.span() for match in re.finditer(r"\S+", text)]
-    if not spans:
+    words = [match.span() for match in re.finditer(r"\S+", text)]
+    if not words:
         raise ConfigError("there is no word to explain: give a text")
-    if len(spans) > MOST_WORDS:
-        raise ConfigError(f"{len(spans):,} words: at most {MOST_WORDS} can be explained; shorten the text")
     language = guess_language(text)
     whole = prediction or detector.predict_in(language, [example])[0]
-    if whole.score is None:
-        reason = whole.raw or "the answer of this system could not be parsed"
-        raise ConfigError(f"{reason}: there is nothing to explain")
-    variants = _variants(example, spans)
-    full, pushes = _log_odds(whole.score), []
+    said = Explanation(
+        example, whole, model=model, notes=tuple(notes), bands=detector.bands, category=detector.category,
+        card=detector.card,
+    )  # fmt: skip
+    if whole.score is None or whole.raw in (MARKED, NO_WORDS):
+        return said
+    if len(words) > MOST_WORDS:
+        return replace(said, notes=(*said.notes, f"Longer than {MOST_WORDS} words: no phrases are named."))
+    spans = _spans(text, words, max(1, min(LONGEST_PHRASE, most // len(words) ** 2)))
+    turns = detector.predictor.context.turns
+    # Leaving out one of the turns that are read brings the one before them into view.
+    read = range(len(example.context))[-turns:] if turns else range(len(example.context) if turns is None else 0)
+    variants = [*_without(example, words, spans), *(_without_turn(example, place) for place in read)]
+    scores: list[float] = []
     for start in range(0, len(variants), AT_ONCE):
         answers = detector.predict_in(language, variants[start : start + AT_ONCE])
-        pushes += [0.0 if a.score is None else full - _log_odds(a.score) for a in answers]
-    words = tuple(Influence(text[low:high], push) for (low, high), push in zip(spans, pushes, strict=False))
-    turns = tuple(Influence(turn.text, push) for turn, push in zip(example.context, pushes[len(spans) :], strict=True))
-    return Explanation(example, whole.label, whole.score, words, turns, model, note, detector.bands, detector.category)
+        scores += [whole.score if answer.score is None else answer.score for answer in answers]
+    full = log_odds(whole.score)
+
+    def influence(piece: str, score: float) -> Influence:
+        return Influence(piece, full - log_odds(score), score)
+
+    found = {
+        span: influence(text[words[span[0]][0] : words[span[1] - 1][1]], score)
+        for span, score in zip(spans, scores, strict=False)
+    }
+    context = [influence(example.context[at].text, s) for at, s in zip(read, scores[len(spans) :], strict=True)]
+    return replace(
+        said, words=tuple(found[at, at + 1] for at in range(len(words))), phrases=tuple(_choose(found)),
+        context=tuple(context),
+    )  # fmt: skip
 
 
-def _variants(example: Example, spans: Sequence[tuple[int, int]]) -> list[Example]:
-    """Return the example without each word, and without each turn."""
+def _spans(text: str, words: Sequence[tuple[int, int]], longest: int) -> list[tuple[int, int]]:
+    """Return the runs of words that cross no end of a sentence, as positions of words."""
+    found = []
+    for start in range(len(words)):
+        for end in range(start + 1, min(start + longest, len(words)) + 1):
+            found.append((start, end))
+            if _SENTENCE_END.search(text[slice(*words[end - 1])]):
+                break
+    return found
+
+
+def _without(example: Example, words: Sequence[tuple[int, int]], spans: Sequence[tuple[int, int]]) -> list[Example]:
     text, speaker = example.response.text, example.response.speaker
-    variants = []
-    for low, high in spans:
-        rest = f"{text[:low]}{text[high:]}".strip()
-        variants.append(replace(example, id=f"word-{low}", response=Turn(speaker, rest)))
-    for place in range(len(example.context)):
-        rest_of = (*example.context[:place], *example.context[place + 1 :])
-        variants.append(replace(example, id=f"turn-{place}", context=rest_of))
-    return variants
+    rests = (f"{text[: words[start][0]]}{text[words[end - 1][1] :]}".strip() for start, end in spans)
+    return [replace(example, response=Turn(speaker, rest)) for rest in rests]
 
 
-def score_words(score: float, bands: Bands | None) -> str:
-    """Return what a score means: a share of sarcastic texts belongs to every probability."""
-    if bands is None:
-        return f" (score {score:.2f} from 0 to 1, {GUESS})"
-    return f" ({GUESS}: sarcasm is {score:.0%} probable where {bands.prevalence:.0%} of texts are sarcastic)"
+def _without_turn(example: Example, place: int) -> Example:
+    return replace(example, context=(*example.context[:place], *example.context[place + 1 :]))
 
 
-def verdict_name(label: bool | None, category: str = "") -> str:
-    """Return the answer as a word, of a detector of all sarcasm or of one kind; None is "cannot tell"."""
-    what = category or "sarcastic"
-    return CANNOT_TELL if label is None else what if label else f"not {what}"
-
-
-def side_names(category: str = "") -> tuple[str, str]:
-    """Return the two labels as words, the negative one first."""
-    yes, no = label_words(category)
-    return no, yes
+def _choose(found: Mapping[tuple[int, int], Influence]) -> list[Influence]:
+    """Return the phrases that stand out from others of their length, the strongest first; none overlap."""
+    by_length: dict[int, list[float]] = {}
+    for (start, end), piece in found.items():
+        by_length.setdefault(end - start, []).append(abs(piece.push))
+    noise = {length: ABOVE_NOISE * median(rows) if len(rows) > FEW else 0.0 for length, rows in by_length.items()}
+    ranked: list[tuple[float, int, int, Influence]] = []
+    for (start, end), piece in found.items():
+        words = [bare_word(word).casefold() for word in piece.text.split()]
+        told = [word for word in words if word not in FUNCTION_WORDS and _says_something(word)]
+        if told and abs(piece.push) >= max(NOTICEABLE, noise[end - start]):
+            dangling = DANGLING if words[-1] in FUNCTION_WORDS else 1.0
+            ranked.append((dangling * abs(piece.push) / (end - start) ** BY_LENGTH, start, end, piece))
+    chosen: list[tuple[float, int, int, Influence]] = []
+    for row in sorted(ranked, key=lambda row: (-row[0], row[1:3])):
+        if all(row[2] <= start or row[1] >= end for _, start, end, _ in chosen):
+            chosen.append(row)
+    return [piece for *_, piece in chosen]
 
 
 def bare_word(text: str) -> str:
-    """Return a word without the punctuation around it; a sign alone stays."""
+    """Return a piece without the punctuation around it; a sign alone stays."""
     return _visible(text).strip(".,;:!?…\"'“”‘’()[]{}،؛؟。、！？") or text
 
 
@@ -242,30 +381,34 @@ def _visible(text: str) -> str:
 
 
 def _short(text: str) -> str:
-    text = _visible(text)
+    text = " ".join(_visible(text).split())
     return text if len(text) <= WIDEST else f"{text[: WIDEST - 1]}…"
 
 
-def _log_odds(score: float) -> float:
-    if score <= 0 or score >= 1:
-        return FARTHEST if score >= 1 else -FARTHEST
-    return max(-FARTHEST, min(FARTHEST, math.log(score / (1 - score))))
+IN_TABLES = 2_000
+"""Words predicted to explain one row of a table."""
 
 
 def reasons(detector: Detector) -> Callable[[Example, Prediction], str]:
-    """Return a function from an example and its prediction to the words with the largest pushes."""
+    """Return a function from an example and its prediction to the main reasons, for a column of a table."""
 
     def reason(example: Example, prediction: Prediction) -> str:
         if prediction.score is None:
             return prediction.raw or "the answer could not be read"
-        if len(example.response.text.split()) > MOST_WORDS:
-            return f"longer than {MOST_WORDS} words: not explained"
-        strongest = explain(detector, example, prediction=prediction).strongest(NAMED, LEAST_PUSH)
-        if not strongest:
-            return "no single word moves the score"
-        return ", ".join(f"{bare_word(piece.text)} {piece.push:+.1f}" for piece in strongest)
+        if prediction.raw in (MARKED, NO_WORDS):
+            return prediction.raw
+        explanation = explain(detector, example, prediction=prediction, most=IN_TABLES)
+        return " ".join((*(explanation.reasons() if explanation.words else ()), *explanation.notes))
 
     return reason
+
+
+# ------------------------------------------------------------ the chart
+
+HEIGHT, BARS, NUMBER = 24, 280, 60
+LONGEST_NAME = 24
+LETTER = 8.5
+"""Width of an average letter at 14 pixels, rounded up; names are set aside as much room as they need."""
 
 
 def influence_chart(pieces: Sequence[tuple[str, float]], sides: tuple[str, str] = ("sincere", "sarcastic")) -> str:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from deadpan.detect.features.ngrams import Keys, text_keys
 from deadpan.errors import ConfigError, DataError
+from deadpan.formats.labels import EVERYDAY, read_label
 from deadpan.records import Example, Prediction, Turn
 from deadpan.storage import atomic
 from deadpan.text import fold
@@ -25,9 +26,9 @@ NAME = "seen.npy"
 
 
 def examples_from(
-    texts: Iterable[str | Example], labels: Iterable[Any] | None = None
+    texts: Iterable[str | Example], labels: Iterable[Any] | None = None, classes: NDArray[Any] | None = None
 ) -> tuple[list[Example], NDArray[Any]]:
-    """Return Examples and the two classes, sincere first, in the type of the labels given."""
+    """Return Examples and the two classes, sincere first, in the type of the labels given, or those known."""
     if isinstance(texts, str):  # its letters would be judged one by one
         raise ConfigError("expected a list of texts: put the text into one, as in predict([text])")
     if hasattr(texts, "columns") or not isinstance(texts, Iterable):
@@ -38,7 +39,7 @@ def examples_from(
     examples = [_example(number, row) for number, row in enumerate(rows)]
     if labels is None:
         return examples, BOOLEANS
-    values, classes = _booleans(labels)
+    values, classes = _booleans(labels, classes)
     if len(values) != len(examples):
         raise DataError(f"{len(examples)} texts but {len(values)} labels: give one label per text")
     return [replace(e, label=value) for e, value in zip(examples, values, strict=True)], classes
@@ -58,12 +59,14 @@ def _plain(text: str) -> str:
     return ORNAMENTAL.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text)
 
 
-def class_labels(predictions: Sequence[Prediction], classes: NDArray[Any]) -> NDArray[Any]:
-    """Return labels as an array in the type of the classes; None where an answer could not be parsed."""
-    if any(prediction.label is None for prediction in predictions):
+def class_labels(predictions: Sequence[Prediction], classes: NDArray[Any], abstain: bool) -> NDArray[Any]:
+    """Return labels as an array in the type of the classes; None for no answer only with `abstain`."""
+    if abstain:
         labels = [None if p.label is None else classes[int(p.label)] for p in predictions]
         return np.array(labels, dtype=object)
-    return classes[np.array([int(bool(prediction.label)) for prediction in predictions], dtype=np.int64)]
+    # A score of None, of an unknown language or an answer that could not be read, counts as negative.
+    chosen = [p.label if p.label is not None else (p.score or 0.0) > 0.5 for p in predictions]
+    return classes[np.array(chosen, dtype=np.int64)]
 
 
 def _example(number: int, row: object) -> Example:
@@ -74,16 +77,30 @@ def _example(number: int, row: object) -> Example:
     return Example(str(number), Turn("", str(row)))
 
 
-def _booleans(labels: Iterable[Any]) -> tuple[list[bool], NDArray[Any]]:
-    values = list(labels)
+def _booleans(labels: Iterable[Any], known: NDArray[Any] | None = None) -> tuple[list[bool], NDArray[Any]]:
+    """Return labels as booleans, and the two classes: those that are known, or those that occur."""
+    values = [value.item() if isinstance(value, np.generic) else value for value in labels]
     for number, value in enumerate(values):
-        if not isinstance(value, bool | int | np.bool_ | np.integer) or value not in (0, 1):
-            raise DataError(
-                f"label {number} is {value!r}: labels are True or 1 for sarcastic, False or 0 for sincere, "
-                "as in [label == 'sarcastic' for label in labels]"
-            )
-    whole = any(not isinstance(value, bool | np.bool_) for value in values)
-    return [bool(value) for value in values], np.array([0, 1]) if whole else BOOLEANS
+        if value is None or value != value or not isinstance(value, str | bool | int | float):
+            raise DataError(f"label {number} is {value!r}: give each text one of two labels, such as True and False")
+    found = list(dict.fromkeys(values))
+    if known is not None and not set(found) <= set(known.tolist()):
+        raise DataError(f"labels {found[:5]}: this detector was trained on {known.tolist()}")
+    if known is None:
+        known = _classes(found)
+    return [value == known[1] for value in values], known
+
+
+def _classes(found: Sequence[Any]) -> NDArray[Any]:
+    """Return the two labels, the one that means sarcastic last."""
+    if set(found) <= {0, 1}:
+        return BOOLEANS if all(isinstance(value, bool) for value in found) else np.array([0, 1])
+    if len(found) != 2 or isinstance(found[0], str) is not isinstance(found[1], str):
+        raise DataError(f"labels {list(found)[:5]}: training needs two different ones, such as True and False")
+    meant = [read_label(value, EVERYDAY) for value in found]
+    if set(meant) == {True, False}:
+        return np.array(found if meant[1] else list(found)[::-1])
+    return np.array(sorted(found))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

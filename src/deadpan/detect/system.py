@@ -223,7 +223,7 @@ def parse_settings(pairs: Sequence[str], systems: Sequence[str]) -> dict[str, di
     for pair in pairs:
         key, mark, word = pair.partition("=")
         if not mark or not key:
-            raise ConfigError(f"--setting {pair}: write NAME=VALUE, such as --setting strength=2")
+            raise ConfigError(f"setting {pair}: write NAME=VALUE, such as strength=2")
         try:
             value = json.loads(word)
         except (ValueError, RecursionError):
@@ -232,7 +232,7 @@ def parse_settings(pairs: Sequence[str], systems: Sequence[str]) -> dict[str, di
         owners = [system for system in systems if key.startswith(f"{system}.")]
         if "." in key and not owners:
             owner = key.rpartition(".")[0]
-            raise ConfigError(f"--setting {pair}: {owner!r} is not among the systems {', '.join(systems)}")
+            raise ConfigError(f"setting {pair}: {owner!r} is not among the systems {', '.join(systems)}")
         for system in owners[:1] or list(systems):
             parsed[system][key.removeprefix(f"{system}.")] = value
     return parsed

@@ -56,6 +56,7 @@ _ENDINGS = {
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 MOST_READ = 2000
 """Characters of a text that are looked at."""
+_MARKS, _LETTERS = re.compile("[@#/]|www"), re.compile("[A-Za-z]{2,}")
 _LONE = re.compile("[a-zᄀ-ᇿ]")
 """Letters that are no word alone, unlike a Korean syllable."""
 _NOISE = re.compile(r"https?://\S+|www\.\S+|\b[\w.-]+\.[a-z]{2,4}/\S*|[@#]\w+")
@@ -138,7 +139,7 @@ class Bands:
 
     def _judge(self, example: Example, prediction: Prediction, language: str) -> Prediction:
         text = example.response.text
-        if strip_markers(_SPOKEN_OF.sub(" ", text))[1]:
+        if not _is_simple(text) and strip_markers(_SPOKEN_OF.sub(" ", text))[1]:
             return Prediction(example.id, True, MARKED_SCORE, MARKED)
         if not has_words(text):
             return Prediction(example.id, None, self.prevalence, NO_WORDS)
@@ -194,8 +195,8 @@ def check_choice(threshold: Threshold, prevalence: float | None) -> None:
     """Refuse a prevalence beside a number: it is a rule that chooses a threshold for a prevalence."""
     if prevalence is not None and not isinstance(threshold, str):
         raise ConfigError(
-            f"prevalence {prevalence} has no effect on a threshold of {threshold}: --prevalence needs "
-            "--threshold f1 or balanced"
+            f"prevalence {prevalence} has no effect on a threshold of {threshold}: a prevalence needs the threshold "
+            "f1 or balanced"
         )
 
 
@@ -304,14 +305,18 @@ def at_threshold(predictions: Iterable[Prediction], threshold: float) -> list[Pr
 
 def has_words(text: str) -> bool:
     """Return whether a text has words besides links, names and tags; one letter, or one repeated, is none."""
+    if _is_simple(text) and (found := _LETTERS.search(text)) and len(set(found[0].lower())) > 1:
+        return True
     letters = {c for c in _NOISE.sub(" ", _plain(text)).lower() if c.isalpha()}
     return len(letters) > 1 or any(not _LONE.match(letter) for letter in letters)
 
 
 def guess_language(text: str) -> str:
     """Return a code of NAMES; empty for a language without one. A text without letters is English."""
+    if _is_simple(text):
+        return _latin(text.lower())
     plain = _NOISE.sub(" ", _plain(text))
-    scripts = Counter(_script(letter) for letter in plain if letter.isalpha())
+    scripts = Counter(map(_script, filter(str.isalpha, plain)))
     if not scripts:
         return "en"
     if scripts["ja"]:  # Japanese has Chinese characters too; a single kana may be a face
@@ -320,6 +325,11 @@ def guess_language(text: str) -> str:
     if script == "ar":
         return "fa" if sum(letter in _PERSIAN for letter in plain) > PERSIAN_SHARE * scripts["ar"] else "ar"
     return _latin(plain.lower().replace("’", "'")) if script == "latin" else script
+
+
+def _is_simple(text: str) -> bool:
+    """Return whether a text is short, of plain letters, and has no links, names, tags or marks: most are."""
+    return text.isascii() and len(text) <= MOST_READ and not _MARKS.search(text)
 
 
 def _plain(text: str) -> str:
@@ -334,9 +344,14 @@ def _script(letter: str) -> str:
 
 
 @cache
-def _frequent() -> dict[str, frozenset[str]]:
+def _frequent() -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
+    """Return the languages in which each frequent word is one, and all of them in their order."""
     table = tomllib.loads(Path(__file__).with_name("languages.toml").read_text(encoding="utf-8"))
-    return {language: frozenset(words.split()) for language, words in table.items()}
+    languages: dict[str, tuple[str, ...]] = {}
+    for language, words in table.items():
+        for word in set(words.split()):
+            languages[word] = (*languages.get(word, ()), language)
+    return languages, tuple(table)
 
 
 def _by_endings(words: list[str]) -> str:
@@ -351,12 +366,16 @@ def _by_endings(words: list[str]) -> str:
 
 def _latin(text: str) -> str:
     words = [word for word in _WORD.findall(text) if len(word) > 1]
-    hits = {language: len(known & set(words)) for language, known in _frequent().items()}
-    foreign = sum(letter in _FOREIGN for letter in text)
-    if not any(hits.values()):
+    known, order = _frequent()
+    hits: dict[str, int] = {}
+    for word in set(words):
+        for language in known.get(word, ()):
+            hits[language] = hits.get(language, 0) + 1
+    foreign = 0 if text.isascii() else sum(letter in _FOREIGN for letter in text)
+    if not hits:
         language = _by_endings(words)
         return "" if foreign and language == "en" else language
-    best = max(hits, key=lambda language: (hits[language], language == "en"))
-    if hits["en"] >= hits[best] and hits["en"] * 2 >= foreign:
+    english, most = hits.get("en", 0), max(hits.values())
+    if english >= most and english * 2 >= foreign:
         return "en"
-    return best if hits[best] else ""
+    return "en" if english == most else next(name for name in order if hits.get(name) == most)

@@ -22,6 +22,7 @@ from litestar.response import Stream
 from msgspec import UNSET
 
 from deadpan import __version__
+from deadpan.detect.detector import BASE
 from deadpan.errors import DeadpanError
 from deadpan.formats.labels import label_word
 from deadpan.llm import LLMSettings
@@ -33,7 +34,7 @@ from deadpan.serve.catalogue import Catalogue, answer
 from deadpan.serve.gate import ApiError, Gate, Metrics, RateLimit, find_client
 from deadpan.serve.pages import docs_page, playground_page, read_static
 from deadpan.serve.readings import reader_settings, stream_reading
-from deadpan.serve.settings import ServeSettings
+from deadpan.serve.settings import ServeSettings, is_loopback
 
 log = logging.getLogger("deadpan.serve")
 BODY_SECONDS = 30.0
@@ -93,6 +94,15 @@ async def admit(connection: ASGIConnection[Any, Any, Any, Any], _: BaseRouteHand
         service.rate.take(client)
 
 
+async def check_host(request: AnyRequest) -> None:
+    """Refuse a page of another site that made the browser take its own name for this machine."""
+    settings = _service(request).settings
+    host = request.url.hostname or ""
+    if not (settings.keys or settings.open or is_loopback(host) or host == settings.host):
+        hint = f"open http://{settings.host}:{settings.port}, or start the service with keys"
+        raise ApiError(403, "foreign_host", f"this service answers to its own address only: {hint}")
+
+
 _MEANINGS = {
     400: "Not JSON.", 401: "No key, or an unknown one.", 404: "No such model.",
     408: "The body arrived too slowly.", 413: "Too large.", 422: "A field is wrong; the answer names it.",
@@ -119,8 +129,8 @@ async def detect(data: JSONBody[DetectRequest], request: AnyRequest) -> DetectAn
     gives the limits), and "not supported" for a language that the detector does not know.
     """
     service, examples = _service(request), data.examples()
-    model = service.catalogue.find(data.model)
-    predictions = await model.batches.predict(examples)
+    model = service.catalogue.find(data.model).at(data.prevalence)
+    predictions = await model.predict(examples)
     for prediction in predictions:
         service.counts.answers[model.name, label_word(prediction) or "unread"] += 1
     if not data.explain:
@@ -207,7 +217,8 @@ async def root_openapi(request: AnyRequest) -> dict[str, Any]:
 async def playground(request: AnyRequest) -> str:
     """Return the page where a person types a text."""
     service = _service(request)
-    return playground_page(service.settings, service.reader.model if service.reader else "")
+    taught = service.catalogue.models[BASE].taught_by()
+    return playground_page(service.settings, service.reader.model if service.reader else "", taught)
 
 
 @get("/docs", media_type=MediaType.HTML, include_in_schema=False)
@@ -245,6 +256,7 @@ def create_app(settings: ServeSettings | None = None) -> Gate:
     app = Litestar(
         routes,
         request_class=StrictRequest,
+        before_request=check_host,
         request_max_body_size=bodies.MOST_BYTES,
         cors_config=cors if settings.origins else None,
         exception_handlers={Exception: error_response},

@@ -19,7 +19,7 @@ MOST_TEXTS = 4_096
 MOST_TURNS = 500
 LONGEST_TEXT = 20_000
 MOST_EXPLAINED = 20
-"""Texts of one request that are explained: each costs as many predictions as it has words."""
+"""Texts of one request that are explained: each costs a hundred predictions."""
 
 Text = Annotated[str, Meta(min_length=1, max_length=LONGEST_TEXT)]
 ShortText = Annotated[str, Meta(max_length=200)]
@@ -70,15 +70,16 @@ class ReadingRequest(Struct, forbid_unknown_fields=True):
 
 
 class DetectRequest(ReadingRequest, forbid_unknown_fields=True):
-    """Exactly one of text, texts, inputs and conversation (its last turn, or each), and whether to add the
-    words that moved each score. A model is a name from /v1/models, or auto: `encoder` for English where it is
-    served, else `base`."""
+    """Exactly one of text, texts, inputs and conversation (its last turn, or each), and whether to explain
+    each answer. A model is a name from /v1/models, or auto: `encoder` for English where it is served, else
+    `base`. The prevalence is the share of texts that are sarcastic where these come from: scores are for it."""
 
     texts: Annotated[list[Text], Meta(min_length=1, max_length=MOST_TEXTS)] | UnsetType = UNSET
     inputs: Annotated[list[ItemBody], Meta(min_length=1, max_length=MOST_TEXTS)] | UnsetType = UNSET
     each: bool = False
     model: str = AUTO
     explain: bool = False
+    prevalence: Annotated[float, Meta(gt=0, lt=1)] | None = None
 
     def examples(self) -> list[Example]:
         """Return the texts to judge, each with the turns before it."""
@@ -129,21 +130,24 @@ def _words(text: str, field: str) -> str:
 
 
 class Push(Struct):
-    """A word or turn, and how far it moves the score, in log odds."""
+    """A phrase, word or turn, how far it moves the score, in log odds, and the score without it."""
 
     text: str
     push: float
+    without: float
 
 
 class DetectResult(Struct):
-    """The answer for one text. Explained, it also says what it means, between which scores the label
-    would be "cannot tell", and which words and turns moved the score."""
+    """The answer for one text. Explained, it also says what it means and why, between which scores the label
+    would be "cannot tell", and what the phrases that stand out, each word and each turn contribute."""
 
     id: str
     label: Literal["sarcastic", "sincere", "cannot tell", "not supported"] | None
     score: Annotated[float, Meta(ge=0, le=1)] | None
     meaning: str | UnsetType = UNSET
+    why: list[str] | UnsetType = UNSET
     cannot_tell: list[float] | UnsetType | None = UNSET
+    phrases: list[Push] | UnsetType | None = UNSET
     words: list[Push] | UnsetType | None = UNSET
     context: list[Push] | UnsetType | None = UNSET
 

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections import Counter, deque
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from deadpan.detect.answer import unsupported_words
-from deadpan.detect.detector import AUTO, BASE, ENCODER, SHIPPED, Detector, auto_detector, encoder_is_ready
-from deadpan.detect.explanation import MOST_WORDS, Explanation, Influence, explain
+from deadpan.detect.card import listed
+from deadpan.detect.detector import (
+    AUTO,
+    BASE,
+    ENCODER,
+    NOT_CALIBRATED,
+    SHIPPED,
+    Detector,
+    auto_detector,
+    encoder_is_ready,
+)
+from deadpan.detect.explanation import Influence, explain
 from deadpan.detect.verdicts import MARKED, NAMES, NO_WORDS, at_prevalence, guess_language
 from deadpan.errors import ConfigError
 from deadpan.formats.labels import label_word
@@ -44,8 +53,18 @@ class ServedModel:
         if not self.reads_context:
             lines.insert(0, "It reads the last turn only: what was said before changes nothing.")
         if bands := self.detector.bands:
-            lines.append(f"It knows {_listed([NAMES[language] for language in bands.languages])} only.")
+            lines += [taught] if (taught := self.taught_by()) else []
+            lines.append(f"It knows {listed([NAMES[language] for language in bands.languages])} only.")
         return lines
+
+    def taught_by(self) -> str:
+        """Return the corpora that taught a detector in the package, by kind."""
+        corpora = self.detector.card.facts.get("corpora", ()) if self.detector.card else ()
+        kinds = Counter({str(row.get("kind", "other")): 0 for row in corpora})
+        for row in corpora:
+            kinds[str(row.get("kind", "other"))] += int(row.get("texts") or 0)
+        told = [f"{count:,} {kind}" for kind, count in kinds.most_common()]
+        return f"It was taught by {len(corpora)} corpora: texts of kind {listed(told)}." if told else ""
 
     def about(self) -> ModelAbout:
         """Return the description that /v1/models gives."""
@@ -67,41 +86,30 @@ class ServedModel:
         found = bands.languages.get(language, ()) if bands else ()
         return [round(at_prevalence(score, bands.prevalence), 6) for score in found] if bands else []
 
-    def meaning(self, prediction: Prediction) -> str:
-        """Return what the answer means in words: how probable sarcasm is at its score, and where."""
-        bands, score = self.detector.bands, prediction.score
-        if prediction.raw == MARKED:
-            return f"The text is {MARKED}."
-        if prediction.raw == NO_WORDS:
-            return "There are no words in it, so the score is the share of all texts that are sarcastic."
-        if score is None:
-            told = unsupported_words(prediction, bands) if bands else "no answer could be read"
-            return f"{told[0].upper()}{told[1:]}."
-        if bands is None:
-            return f"{score:.2f} on a scale from 0 to 1."
-        return f"Sarcasm is {score:.0%} probable where {bands.prevalence:.0%} of texts are sarcastic."
+    def at(self, prevalence: float | None) -> ServedModel:
+        """Return the detector with scores for another share of sarcastic texts."""
+        if prevalence is None:
+            return self
+        if self.detector.bands is None:
+            raise ApiError(422, "not_calibrated", f"{self.name}: {NOT_CALIBRATED}", field="prevalence")
+        return replace(self, detector=self.detector.at(prevalence))
 
-    def explain(self, example: Example) -> Explanation | None:
-        """Return the influence of each word and turn; None for a text that is too long to explain."""
-        if len(example.response.text.split()) > MOST_WORDS:
-            return None
-        turns = self.detector.predictor.context.turns
-        if turns:  # leaving out one of these brings the one before them into view
-            example = replace(example, context=example.context[-turns - 1 :])
-        try:
-            return explain(self.detector, example, model=self.name)
-        except ConfigError:  # an answer in words that could not be read
-            return None
+    async def predict(self, examples: list[Example]) -> list[Prediction]:
+        """Return one prediction per example, computed together with those of other requests."""
+        return await self.batches.predict(self.detector, examples)
 
     def explained(self, example: Example, prediction: Prediction) -> DetectResult:
-        """Return an answer with its meaning, where it cannot tell, and what moved the score."""
+        """Return an answer with its meaning, where it cannot tell, and the phrases that it depends on."""
         result = answer(prediction)
+        said = explain(self.detector, example, prediction=prediction, model=self.name)
+        first, *others = said.in_words()
+        told = first.removeprefix(f"{said.answer}: ") if len(said.words) or not others else others.pop(0)
+        result.meaning, result.why = f"{told[0].upper()}{told[1:]}", others
         unexplained = prediction.raw in (MARKED, NO_WORDS)
-        explanation = None if prediction.score is None or unexplained else self.explain(example)
-        band = [] if unexplained else self._band(guess_language(example.response.text))
-        result.meaning, result.cannot_tell = self.meaning(prediction), band or None
-        result.words = _pushes(explanation.words) if explanation else None
-        result.context = _pushes(explanation.context) if explanation else None
+        result.cannot_tell = None if unexplained else self._band(guess_language(example.response.text)) or None
+        result.phrases, result.words, result.context = (
+            _pushes(pieces) if said.words else None for pieces in (said.phrases, said.words, said.context)
+        )
         return result
 
 
@@ -112,11 +120,7 @@ def answer(prediction: Prediction) -> DetectResult:
 
 
 def _pushes(pieces: Sequence[Influence]) -> list[Push]:
-    return [Push(piece.text, round(piece.push, 3)) for piece in pieces]
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return [Push(piece.text, round(piece.push, 3), round(piece.without, 6)) for piece in pieces]
 
 
 class Catalogue:
@@ -146,31 +150,28 @@ class Catalogue:
 
 
 def _served(name: str, detector: Detector, settings: ServeSettings) -> ServedModel:
-    return ServedModel(name, detector, Batches(detector.predict, settings.waiting))
+    return ServedModel(name, detector, Batches(settings.waiting))
 
 
 _MOST_IN_BATCH = 8_192
 """Texts of one batch."""
 
-Predict = Callable[[Sequence[Example]], list[Prediction]]
-
 
 class Batches:
     """One detector, used by one thread at a time, whatever the number of requests."""
 
-    def __init__(self, predict: Predict, waiting: int) -> None:
-        self._predict = predict
+    def __init__(self, waiting: int) -> None:
         self._limit = waiting
-        self._queue: deque[tuple[list[Example], asyncio.Future[list[Prediction]]]] = deque()
+        self._queue: deque[tuple[Detector, list[Example], asyncio.Future[list[Prediction]]]] = deque()
         self._waiting = 0
         self._worker: asyncio.Task[None] | None = None
 
-    async def predict(self, examples: list[Example]) -> list[Prediction]:
-        """Return one prediction per example, computed together with those of other requests."""
+    async def predict(self, detector: Detector, examples: list[Example]) -> list[Prediction]:
+        """Return one prediction per example, computed together with other requests of one prevalence."""
         if self._waiting + len(examples) > self._limit:
             raise ApiError(503, "busy", "too many texts are waiting: try again", retry_after=1)
         answer: asyncio.Future[list[Prediction]] = asyncio.get_running_loop().create_future()
-        self._queue.append((examples, answer))
+        self._queue.append((detector, examples, answer))
         self._waiting += len(examples)
         if self._worker is None or self._worker.done():
             self._worker = asyncio.create_task(self._work())
@@ -179,21 +180,26 @@ class Batches:
     async def _work(self) -> None:
         while self._queue:
             group = [self._queue.popleft()]
-            size = len(group[0][0])
-            while self._queue and size + len(self._queue[0][0]) <= _MOST_IN_BATCH:
+            detector, size = group[0][0], len(group[0][1])
+            while self._queue and _fits(detector, size, *self._queue[0][:2]):
                 group.append(self._queue.popleft())
-                size += len(group[-1][0])
+                size += len(group[-1][1])
             try:
-                texts = [example for examples, _ in group for example in examples]
-                found = await asyncio.to_thread(self._predict, texts)
+                texts = [example for _, examples, _ in group for example in examples]
+                found = await asyncio.to_thread(detector.predict, texts)
             except Exception as bad:  # noqa: BLE001 - every request of the batch must hear of it
-                for _, answer in group:
+                for *_, answer in group:
                     if not answer.done():
                         answer.set_exception(bad)
             else:
                 start = 0
-                for examples, answer in group:
+                for _, examples, answer in group:
                     if not answer.done():
                         answer.set_result(found[start : start + len(examples)])
                     start += len(examples)
             self._waiting -= size
+
+
+def _fits(detector: Detector, size: int, other: Detector, more: list[Example]) -> bool:
+    """Return whether texts can join a batch: scores of both are for the same prevalence."""
+    return size + len(more) <= _MOST_IN_BATCH and detector.bands == other.bands

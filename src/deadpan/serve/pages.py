@@ -29,7 +29,7 @@ def read_static(name: str) -> str:
     return files("deadpan.serve").joinpath("static", name).read_text(encoding="utf-8")
 
 
-def playground_page(settings: ServeSettings, reader: str) -> str:
+def playground_page(settings: ServeSettings, reader: str, taught: str) -> str:
     """Return the page where a person types a conversation and sees what each detector makes of it."""
     examples = "".join(
         f'<button type="button" class="chip" data-text="{escape(text)}">{escape(name)}</button>'
@@ -48,7 +48,9 @@ def playground_page(settings: ServeSettings, reader: str) -> str:
         "one that says what the speaker means.</p>"
     )
     key = _KEY if settings.keys else ""
-    body = _fill("playground.html", longest=str(LONGEST_TEXT), key=key, examples=examples, reading=reading)
+    body = _fill(
+        "playground.html", longest=str(LONGEST_TEXT), key=key, examples=examples, reading=reading, taught=escape(taught)
+    )  # fmt: skip
     return _page("Is it sarcastic?", "Type what somebody said, and see what each detector makes of it and why.", body)
 
 

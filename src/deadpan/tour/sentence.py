@@ -5,11 +5,9 @@ from __future__ import annotations
 import shlex
 
 from deadpan.detect.detector import ENCODER, Detector, best_detector
-from deadpan.detect.explanation import explain, influence_chart
+from deadpan.detect.explanation import influence_chart
 from deadpan.errors import ModelError
-from deadpan.formats.labels import label_word
 from deadpan.page import Table
-from deadpan.records import Example, Turn
 from deadpan.serve.catalogue import Batches, ServedModel
 from deadpan.tour.guide import Guide
 
@@ -23,30 +21,28 @@ _LONGEST = 200
 
 
 def stop(guide: Guide) -> None:
-    """Judge one sentence with the detector that `deadpan detect TEXT` uses, and say what moved the score."""
+    """Judge one sentence with the detector that `deadpan detect TEXT` uses, and say what the score depends on."""
     text = guide.text.strip() or SENTENCE
     name = best_detector(text)
     detector = Detector.load(name)
     guide.step("judging")
-    example = Example("sentence", Turn("", text))
-    (prediction,) = detector.predict([example])
-    served = ServedModel(name, detector, Batches(detector.predict, 1))
-    word, meaning = label_word(prediction) or "no answer", served.meaning(prediction).rstrip(".")
-    if prediction.score is None:
-        raise ModelError(f"{meaning}: give deadpan tour a text in one of these")
-    explanation = explain(detector, example, prediction=prediction, model=name)
-    guide.page.text(f"{_ABOUT[name == ENCODER]} Leaving out one word at a time shows what its score depends on.")
-    guide.page.conversation(example, prediction.label, note=meaning)
-    rows = tuple((piece.text, piece.push) for piece in explanation.words)
-    top = explanation.strongest(1)
-    title = f"“{top[0].text}” moves it most, in log odds" if top else "No single word moves it"
-    guide.page.figure(influence_chart(rows), title, Table(("word", "push, log odds"), rows))
+    explanation = detector.explain(text, model=name)
+    first, *why = explanation.in_words()
+    if explanation.score is None:
+        raise ModelError(f"{first}: give deadpan tour a text in one of these")
+    guide.page.text(f"{_ABOUT[name == ENCODER]} Leaving out phrases shows what its score depends on.")
+    guide.page.conversation(explanation.example, explanation.label, note=first)
+    for line in why:
+        guide.page.note(line)
+    if rows := tuple((piece.text, piece.push) for piece in explanation.words):
+        title = "What each word pushes towards, in log odds"
+        guide.page.figure(influence_chart(rows), title, Table(("word", "push, log odds"), rows))
     guide.page.heading("What it cannot know", 3)
-    guide.page.bullets(served.limits())
+    guide.page.bullets(ServedModel(name, detector, Batches(1)).limits())
     explanation.write_page(guide.out / "sentence.html")
     guide.artefact("Your sentence, word by word", guide.out / "sentence.html")
     shown = text if len(text) <= 60 else f"{text[:59]}…"
-    guide.found(f"“{shown}”: {word}. {meaning}, judged by its words alone.", f"deadpan detect --words {_quoted(text)}")
+    guide.found(f"“{shown}”: {first.rstrip('.')}, judged by its words alone.", f"deadpan detect {_quoted(text)}")
 
 
 def _quoted(text: str) -> str:

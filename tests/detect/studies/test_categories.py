@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from deadpan.detect.answer import answer_text, explain_text, top_features
+from deadpan.detect.answer import answer_text, top_features
 from deadpan.detect.detector import Detector
 from deadpan.detect.studies.categories import classify_categories
 from deadpan.errors import DataError
@@ -72,7 +72,7 @@ def test_a_detector_of_one_kind_names_it_in_its_answers(tmp_path):
         answer = answer_text(text, detector=model)
         assert answer.answer == answer.as_dict()["answer"] == word
         assert str(answer).startswith(word) and "sarcas" not in str(answer)
-        why = explain_text(text, detector=model)
+        why = answer_text(text, detector=model, in_detail=True)
         assert why.as_dict()["answer"] == word and "sarcas" not in str(why)
     why.write_page(tmp_path / "why.html")
     page = (tmp_path / "why.html").read_text(encoding="utf-8")

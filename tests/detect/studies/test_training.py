@@ -10,6 +10,7 @@ import pytest
 from deadpan.detect.detector import Detector
 from deadpan.detect.studies.training import train_detector
 from deadpan.errors import ConfigError, ModelError
+from deadpan.records import Example, Turn
 from deadpan.storage import read_manifest
 from detect_corpus import noise_corpus, word_corpus
 
@@ -42,11 +43,20 @@ def test_a_note_beside_a_detector_stays_however_often_it_is_trained(tmp_path):
     train_detector(word_corpus(), "bow", out=folder)
     (folder / "notes.txt").write_text("mine")
     for system in ("bigrams", "bow"):
-        train_detector(word_corpus(), system, out=folder)
+        with pytest.raises(ConfigError, match="overwrite"):
+            train_detector(word_corpus(), system, out=folder)
+        train_detector(word_corpus(), system, out=folder, overwrite=True)
         assert (folder / "notes.txt").read_text() == "mine"
         assert {"detector.json", "weights.npy"} <= read_manifest(folder).files.keys()
     (folder / "notes.txt").write_text("changed")
     assert Detector.load(folder).system == "bow"
+
+
+def test_few_examples_and_rows_without_a_label_are_told():
+    few = [*word_corpus()[:12], Example("none", Turn("", "no label here"))]
+    told = train_detector(few, "bow")
+    assert told.unlabelled == 1 and "12 examples are too few" in str(told)
+    assert train_detector(word_corpus(), "bow").warnings() == []
 
 
 def test_somebody_elses_manifest_is_not_a_detectors(tmp_path):

@@ -11,7 +11,8 @@ from deadpan.cli.command import LazyGroup
 
 _ANSWERS, _STUDIES = "deadpan.cli.detect.answers", "deadpan.cli.detect.studies"
 COMMANDS: Mapping[str, tuple[str, str]] = {
-    "text": (f"{_ANSWERS}:text", "Label a text, and say which words moved the score."),
+    "text": (f"{_ANSWERS}:text", "Label a text, and say which phrases it depends on."),
+    "card": (f"{_ANSWERS}:card", "Show scores by kind of text, and what taught the detector."),
     "systems": (f"{_ANSWERS}:systems", "List the systems."),
     "train": (f"{_STUDIES}:train", "Train a system and save it to a folder."),
     "predict": (f"{_ANSWERS}:predict", "Label a table, a corpus or lines of text."),

@@ -1,4 +1,4 @@
-"""deadpan detect TEXT, systems and predict."""
+"""deadpan detect TEXT, systems, card and predict."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def text(
     text: tuple[str, ...], context: tuple[str, ...], detector: str, prevalence: float | None, words: bool,
     top: int | None, out: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
-    """Answer sarcastic, not sarcastic or cannot tell, and name the words and turns that moved the answer.
+    """Answer sarcastic, not sarcastic or cannot tell, and name the phrases and turns it depends on.
 
     For --words, each word and turn is left out; the change is its push: +0.7 doubles the odds of sarcasm,
     -0.7 halves them.
     """
-    from deadpan.detect.answer import answer_text, explain_text, top_features
+    from deadpan.detect.answer import answer_text, top_features
     from deadpan.errors import ConfigError
 
     if top is not None:
@@ -46,13 +46,10 @@ def text(
     if not text:
         raise ConfigError("give a text, or --top N for the most informative features of a detector")
     whole = " ".join(text)
-    if not words and out is None:
-        show(answer_text(whole, context=context, detector=detector, prevalence=prevalence), as_json)
-        return
-    explanation = explain_text(whole, context=context, detector=detector, prevalence=prevalence)
+    answer = answer_text(whole, context=context, detector=detector, prevalence=prevalence, in_detail=words)
     if out:
-        explanation.write_page(out)
-    show(explanation, as_json)
+        answer.write_page(out)
+    show(answer, as_json)
     if out and not as_json:
         click.echo(f"Written to {out}")
 
@@ -67,11 +64,22 @@ def systems(as_json: bool) -> None:
 
 
 @click.command()
+@detector_option
+@json_option
+def card(detector: str, as_json: bool) -> None:
+    """Show what a detector in the package knows: AUC by kind of text, and the corpora that taught it."""
+    from deadpan.detect.card import need_card
+    from deadpan.detect.detector import best_detector
+
+    show(need_card(best_detector("", detector)), as_json)
+
+
+@click.command()
 @click.argument("source", default="-", metavar="[SOURCE|-]")
 @detector_option
 @prevalence_option
 @click.option("--out", type=FILE, help="File: .csv, .tsv, .jsonl, .parquet, .xlsx [default: standard output].")
-@click.option("--reason", is_flag=True, help="Table: add a column with the words that moved each score.")
+@click.option("--reason", is_flag=True, help="Table: add a column with the phrases each score depends on.")
 @click.option("--format", "form", type=click.Choice(["auto", "json", "plain"]), default="auto",
               show_default=True, help="Format of lines (standard input, .txt).")  # fmt: skip
 @reading_options

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 @source_argument
 @options.system_option
 @out_option
+@click.option("--overwrite", is_flag=True, help="Replace the detector that was saved to --out before.")
 @options.also_option
 @options.context_options
 @options.threshold_option
@@ -28,9 +29,9 @@ if TYPE_CHECKING:
 @options.preset_option
 @options.study_options
 def train(
-    source: str, system: str, out: Path, more: str, pool: bool, turns: str, speakers: bool, threshold: Rule,
-    prevalence: float | None, preset: str | None, pairs: tuple[str, ...], reading: Reading, seed: int,
-    as_json: bool,
+    source: str, system: str, out: Path, overwrite: bool, more: str, pool: bool, turns: str, speakers: bool,
+    threshold: Rule, prevalence: float | None, preset: str | None, pairs: tuple[str, ...], reading: Reading,
+    seed: int, as_json: bool,
 ) -> None:  # fmt: skip
     """Train a system on SOURCE and save it to a folder.
 
@@ -44,7 +45,7 @@ def train(
     with progress_bar() as progress:
         data = read_source(source, reading, progress)
         result = train_detector(
-            data.examples, system, out=out, settings=settings, threshold=threshold, pool=pool,
+            data.examples, system, out=out, overwrite=overwrite, settings=settings, threshold=threshold, pool=pool,
             prevalence=prevalence, also=options.read_also(more, reading, progress), source=data.name,
             drops=data.tally.drops, inputs=data.files, progress=progress,
         )  # fmt: skip

@@ -192,7 +192,7 @@ def _parts(examples: Sequence[Example], grouping: str) -> dict[str, list[Example
         for name in _parts_of(example, grouping):
             parts.setdefault(name, []).append(example)
     if set(parts) <= {""}:
-        raise ConfigError(f"no example has a {grouping}: use another --by, or a corpus that has one")
+        raise ConfigError(f"no example has a {grouping}: use another grouping, or a corpus that has one")
     return parts
 
 

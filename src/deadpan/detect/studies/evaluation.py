@@ -194,7 +194,7 @@ def evaluate(
 def _check_scorable(source: str, examples: Sequence[Example], tested: Sequence[Example], pairs: bool) -> None:
     """Refuse what has no label, nothing that is new to the model, or no pairs where they are asked for."""
     if not any(example.label is not None for example in examples):
-        raise ConfigError(f"nothing to score in {source}: no row has a label: name its column, --column label=NAME")
+        raise ConfigError(f"nothing to score in {source}: no row has a label: name the column of labels")
     if not any(example.label is not None for example in tested):
         raise ConfigError(
             f"nothing to score in {source}: no labelled example that the model has not seen in training; "
@@ -202,8 +202,8 @@ def _check_scorable(source: str, examples: Sequence[Example], tested: Sequence[E
         )
     if pairs and all(len(rows) < 2 for rows in rows_by_sequence([e.sequence for e in tested]).values()):
         raise ConfigError(
-            "--pairs: no two examples are of one pair or sequence: leave it out, or name the column that "
-            "joins them, --column sequence=NAME"
+            "pairs: no two examples are of one pair or sequence: leave it out, or name the column `sequence` that "
+            "joins them"
         )
 
 
@@ -318,7 +318,7 @@ def rate_warnings(predictions: Sequence[Prediction], expected: float | None) -> 
     if expected and not expected / WILD <= rate <= min(expected * WILD, 1 - (1 - expected) / WILD):
         return (
             f"{rate:.0%} are called sarcastic where {expected:.0%} would be expected: the threshold does not "
-            "fit these texts; choose another one (--threshold f1), and if you know their share of sarcastic "
-            "texts, give it too (--prevalence).",
+            "fit these texts; choose another one (threshold f1), and if you know their share of sarcastic "
+            "texts, give it too (prevalence).",
         )
     return ()

@@ -16,6 +16,9 @@ from deadpan.progress import Progress, silent
 from deadpan.records import Example
 from deadpan.results import Result
 
+FEWEST = 20
+"""Examples below which a detector is warned of."""
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class TrainedDetector(Result):
@@ -32,6 +35,7 @@ class TrainedDetector(Result):
     folder: Path | None = None
     size: int = 0
     drops: Mapping[str, int] | None = None
+    unlabelled: int = 0
 
     def __repr__(self) -> str:
         return f"<TrainedDetector {self.detector!r} on {self.source!r}>"
@@ -60,11 +64,19 @@ class TrainedDetector(Result):
         if self.drops:
             dropped = ", ".join(f"{reason} {count:,}" for reason, count in sorted(self.drops.items()))
             facts.append(("rows dropped", dropped))
-        if self.folder is None:
-            return Summary((Table(("fact", "value"), tuple(facts)),))
-        facts.append(("written to", f"{self.folder} ({self.size / 1e6:.1f} MB)"))
-        hint = f'Try it: deadpan detect --words --detector {self.folder} "Great, another Monday."'
-        return Summary((Table(("fact", "value"), tuple(facts)),), (hint,))
+        if self.unlabelled:
+            facts.append(("without a label", f"{self.unlabelled:,} rows, not trained on"))
+        notes = [f"Warning: {warning}" for warning in self.warnings()]
+        if self.folder is not None:
+            facts.append(("written to", f"{self.folder} ({self.size / 1e6:.1f} MB)"))
+            notes.append(f'Try it: deadpan detect --detector {self.folder} "Great, another Monday."')
+        return Summary((Table(("fact", "value"), tuple(facts)),), tuple(notes))
+
+    def warnings(self) -> list[str]:
+        """Return what makes the detector unreliable: too few examples to learn from."""
+        if self.examples >= FEWEST:
+            return []
+        return [f"{self.examples} examples are too few to learn from: give at least {FEWEST}, better thousands."]
 
     def as_dict(self) -> dict[str, object]:
         """Return settings, counts and the folder."""
@@ -74,7 +86,7 @@ class TrainedDetector(Result):
             "out": str(self.folder or ""), "bytes": self.size, "examples": self.examples,
             "sarcastic": self.sarcastic, "sincere": self.sincere, "n_also": self.also,
             "duplicates_removed": self.also_duplicates, "also_test_excluded": self.also_test,
-            "drops": dict(self.drops or {}),
+            "drops": dict(self.drops or {}), "unlabelled": self.unlabelled, "warnings": self.warnings(),
         }  # fmt: skip
 
 
@@ -83,6 +95,7 @@ def train_detector(
     system: str = "linear",
     *,
     out: Path | str | None = None,
+    overwrite: bool = False,
     settings: Mapping[str, Any] | None = None,
     threshold: Threshold = DEFAULT_THRESHOLD,
     prevalence: float | None = None,
@@ -97,12 +110,12 @@ def train_detector(
 
     Where the examples come with train and test splits, the test split is not trained on, unless `pool`.
     `also` is additional training data without its test split and without duplicates of `examples`. The
-    folder must be new, empty or hold a detector, whose files are replaced.
+    folder must be new or empty, or hold a detector, which `overwrite` replaces.
     """
     detector = Detector(system, threshold=threshold, prevalence=prevalence, **(settings or {}))
     folder = None if out is None else Path(out)
     if folder is not None:
-        check_model_folder(folder)
+        check_model_folder(folder, overwrite=overwrite)
     published = None if pool else published_splits(examples)
     more, duplicates, from_test = additional(also, examples)
     chosen = [*(examples if published is None else published[0]), *more]
@@ -119,5 +132,6 @@ def train_detector(
         detector.save(folder, command="detect train", about=about, inputs=inputs)
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     return TrainedDetector(
-        detector, source, splits, sarcastic, sincere, len(more), duplicates, from_test, folder, size, drops
-    )
+        detector, source, splits, sarcastic, sincere, len(more), duplicates, from_test, folder, size, drops,
+        len(chosen) - sarcastic - sincere,
+    )  # fmt: skip

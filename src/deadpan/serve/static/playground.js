@@ -111,9 +111,12 @@
     title.append(make("span", "label " + label.replace(" ", "-"), (MARKS[label] || "○") + " " + label));
     box.append(title, make("p", "dim", result.meaning));
     if (result.score !== null) box.append(...scale(model, result, label));
+    (result.why || []).forEach((line) => box.append(make("p", "reason", line)));
     if (result.words) {
-      box.append(make("p", "dim", "What moved it, in log odds: + towards sarcastic, − towards sincere"), words(result.words));
-      (result.context || []).filter((piece) => Math.abs(piece.push) >= 0.05).forEach((piece) => box.append(before(piece)));
+      const more = make("details", "dim");
+      more.append(make("summary", "", "Word by word, in log odds: + towards sarcastic, − towards sincere"), words(result.words));
+      (result.context || []).filter((piece) => Math.abs(piece.push) >= 0.05).forEach((piece) => more.append(before(piece)));
+      box.append(more);
     }
     const own = answer.limits.filter((line) => !shared.includes(line));
     if (own.length && result.score !== null) box.append(limitList(own));
@@ -149,6 +152,7 @@
       const found = [];
       for (const model of models) {
         const body = { conversation: turns, model: model.id, explain: true };
+        if (at("prevalence").value && model.prevalence !== null) body.prevalence = at("prevalence").value / 100;
         found.push({ model, answer: await (await post("/v1/detect", body)).json() });
         if (mine !== turn) return;
         showConversation(turns, showModels(found));
