@@ -44,7 +44,7 @@ def isarcasm(folder: Path, part: str, count: int) -> None:
             rows.writerow([1000 + number, "sarcastic" if label else "not_sarcastic", "irony" if label else ""])
 
 
-def kocosa(folder: Path, count: int) -> None:
+def kocosa(folder: Path, count: int, part: str = "dev") -> None:
     """Dialogues in which one word of the response tells the label."""
     folder.mkdir(parents=True, exist_ok=True)
     columns: dict[str, dict[str, str]] = {
@@ -56,4 +56,4 @@ def kocosa(folder: Path, count: int) -> None:
                "Sarcasm" if sarcastic else "Non-Sarcasm", "반어" if sarcastic else "")  # fmt: skip
         for name, value in zip(columns, row, strict=True):
             columns[name][str(number)] = value
-    (folder / "KoCoSa_dev.json").write_text(json.dumps(columns, ensure_ascii=False))
+    (folder / f"KoCoSa_{part}.json").write_text(json.dumps(columns, ensure_ascii=False))

@@ -17,6 +17,7 @@ from deadpan.bench import open_set
 from deadpan.bench.items.item import write_items
 from deadpan.errors import ConfigError, DataError
 from deadpan.reproduce import reproduce, trials
+from deadpan.reproduce.published import WORDS
 from deadpan.storage import digest, read_manifest
 from reproduce.releases import isarcasm, sarc
 
@@ -30,9 +31,10 @@ def cells(result) -> dict[str, object]:
 def test_table_2_in_one_call_and_every_cell_has_a_verdict(table_2):
     found = cells(table_2[0])
     bow = found["table-2/bag-of-words/pol-bal"]
-    assert bow.verdict.word == "reproduced"
+    assert bow.verdict.word in ("consistent", "exceeds") and "trained on four fifths" in bow.verdict.why
     assert bow.ours.value.value == 1.0
     assert "cross-validation" in bow.ours.how
+    assert not any(cell.verdict.word == "reproduced" for cell in found.values()), "no published split is here"
     assert found["table-2/bag-of-words/all-bal"].verdict.word == "needs data"
     assert "train-balanced.csv" in found["table-2/bag-of-words/all-bal"].verdict.why
     assert "train-unbalanced.csv" in found["table-2/random/pol-unbal"].verdict.why
@@ -40,7 +42,7 @@ def test_table_2_in_one_call_and_every_cell_has_a_verdict(table_2):
     human = found["table-2/human-average/pol-bal"].verdict
     assert human.word == "needs people"
     assert "deadpan studio create pairwise" in human.why
-    assert all(cell.verdict.why or cell.verdict.word == "reproduced" for cell in found.values())
+    assert all(cell.verdict.why for cell in found.values())
 
 
 def test_the_official_split_and_the_unbalanced_task_are_used_where_they_are(own_data, tmp_path):
@@ -54,7 +56,8 @@ def test_the_official_split_and_the_unbalanced_task_are_used_where_they_are(own_
     found = cells(result)
     assert found["table-2/bag-of-bigrams/pol-bal"].ours.how == "published test split"
     assert found["table-2/bag-of-bigrams/pol-bal"].ours.value.n == 10
-    assert found["table-2/sentence-embedding/pol-bal"].verdict.word == "reproduced"
+    assert found["table-2/sentence-embedding/pol-bal"].verdict.word in ("reproduced", "exceeds")
+    assert found["table-2/random/pol-bal"].verdict.word == "reproduced", "the same procedure on the published split"
     unbalanced = found["table-2/bag-of-bigrams/pol-unbal"]
     assert unbalanced.ours.how == "published test split"
     assert unbalanced.ours.value.n == 40, "F1 is a mean over sequences"
@@ -135,7 +138,8 @@ def test_pages_have_a_row_per_cell_and_no_dead_link(table_2, data, tmp_path):
         items=tmp_path / "items.jsonl",
     )  # fmt: skip
     html = (out / "sarc.html").read_text(encoding="utf-8")
-    assert html.count("<tr>") - html.count("<thead>") == len(result.papers[0].cells)
+    legend = len(WORDS)
+    assert html.count("<tr>") - html.count("<thead>") == len(result.papers[0].cells) + legend
     for page in out.glob("*.html"):
         for link in re.findall(r'href="([^"#]+)"', page.read_text(encoding="utf-8")):
             assert (out / link).exists(), link

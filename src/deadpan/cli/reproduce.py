@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from deadpan.cli.options import PATH, data_dir_option, out_option
+from deadpan.cli.options import PATH, base_url_option, data_dir_option, out_option
 from deadpan.cli.terminal.output import json_option, seed_option, show
 from deadpan.cli.terminal.progress import progress_bar
 
@@ -22,6 +22,8 @@ from deadpan.cli.terminal.progress import progress_bar
 @click.option("--set", "items", type=PATH, help="SarcBench: a file of items instead of the shipped set.")
 @click.option("--run", "runs", type=PATH, help="SarcBench: folder of runs written by bench run.")
 @click.option("--people", type=PATH, help="Folder of studies that people answered: NAME/study, NAME/export.")
+@click.option("--llm", default="", help="KoCoSa: a language model to ask with 0, 4 and 8 examples.")
+@base_url_option
 @seed_option
 @json_option
 def reproduce(papers: tuple[str, ...], out: Path, as_json: bool, **options: Any) -> None:
@@ -29,5 +31,6 @@ def reproduce(papers: tuple[str, ...], out: Path, as_json: bool, **options: Any)
     from deadpan.reproduce.run import reproduce as run
 
     with progress_bar() as progress:
-        result = run(list(papers), out, progress=progress, **options)
+        say = (lambda line: None) if as_json else (lambda line: click.echo(line, err=True))
+        result = run(list(papers), out, progress=progress, on_estimate=say, **options)
     show(result, as_json)

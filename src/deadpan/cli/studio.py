@@ -102,6 +102,7 @@ def _known_protocol(ctx: click.Context, parameter: click.Parameter, name: str) -
 @click.option("--turns", type=click.Choice(["none", "full"]), help="reader-judgment: context turns shown.")
 @_settings_option
 @preset_choice("studio create")
+@click.option("--label", type=click.Choice(["sarcastic", "sincere"]), help="Only the examples with this label.")
 @click.option("--order", default="random", show_default=True, help="random, or informative (needs --detector).")
 @click.option("--detector", metavar="FOLDER", help="Detector whose most informative items come first.")
 @limit_option
@@ -128,7 +129,7 @@ def create(
     if preset:
         own, options["raters"] = _published_study(preset, protocol, own, given, options["raters"])
     plan = apply_options(
-        _plan(protocol, source, reading, options["limit"], options["sample"] or 0, options["seed"]),
+        _plan(protocol, source, reading, options["label"], options["limit"], options["sample"] or 0, options["seed"]),
         protocol,
         config=options["config"],
         settings=own,
@@ -153,7 +154,9 @@ def _published_study(
     return {name: value for name, value in merged.items() if name != "raters"}, merged.get("raters", raters)
 
 
-def _plan(protocol: str, source: str | None, reading: Reading, limit: int | None, sample: int, seed: int) -> StudyPlan:
+def _plan(
+    protocol: str, source: str | None, reading: Reading, label: str | None, limit: int | None, sample: int, seed: int
+) -> StudyPlan:
     """Read SOURCE as the records the protocol makes items from."""
     from deadpan.studio.protocols import PROTOCOLS
     from deadpan.studio.records.sources import empty_plan, plan_from_records, read_study_source
@@ -173,6 +176,8 @@ def _plan(protocol: str, source: str | None, reading: Reading, limit: int | None
 
     with progress_bar() as progress:
         examples = read_source(source, reading, progress).examples
+    if label:
+        examples = [example for example in examples if example.label is (label == "sarcastic")]
     return plan_from_records(protocol, examples[:limit], sample=sample, seed=seed)
 
 

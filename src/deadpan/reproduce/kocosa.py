@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from deadpan.detect.studies.ablation import ablate
+from deadpan.detect.studies.design import run_trial
 from deadpan.errors import DataError, ModelError
+from deadpan.formats.study import AWKWARD, CASUAL, CRITICISM, MISFORMATTED
+from deadpan.presets import preset_values
 from deadpan.records import Example
-from deadpan.reproduce.measuring import against_authors, exact, mean_of, open_people, size_jobs
-from deadpan.reproduce.published import Measured, read_paper
-from deadpan.reproduce.trials import Job, ReproductionOptions, TrialRunner, cells_of
-from deadpan.stats import Interval, wilson
+from deadpan.reproduce.measuring import exact, mean_of, percent, size_jobs
+from deadpan.reproduce.people import against_authors, open_people
+from deadpan.reproduce.published import Measured, MissingPeople, read_paper
+from deadpan.reproduce.trials import Job, ReproductionOptions, Scores, TrialRunner, cells_of
+from deadpan.stats import Interval, score_predictions, wilson
 from deadpan.validation import decode, encode
 
 _SIZES = {
@@ -39,24 +44,37 @@ _SCORES = {
     "Recall-S": "recall", "Precision-N": "precision_not", "Recall-N": "recall_not",
 }  # fmt: skip
 KLUE = {"KLUE-RoBERTa-base": "base", "KLUE-RoBERTa-large": "large"}
-_FINE_TUNING: Mapping[str, Any] = {"epochs": 5, "batch_size": 16, "learning_rate": 1e-5, "speaker_swap": 0.5}
-"""Table 8's settings: 5 epochs, batches of 16, learning rate 1e-5, half of the speakers swapped."""
-_QUICK: Mapping[str, Any] = {"epochs": 2}
-_SAMPLE = 400
+_QUICK: Mapping[str, Any] = {"epochs": 1}
+_SAMPLE = 300
 """Dialogues of a quick fine-tuning: an encoder of 110 million parameters reads one or two a second."""
+_ASKED = 100
+"""Dialogues that a language model is asked about in a quick reproduction."""
 _OURS = {"linear, full context": "linear", "bag of bigrams, full context": "bigrams"}
-_HUMAN = "deadpan studio create annotate kocosa --name NAME"
+_SHOTS = {"zero-shot": 0, "4-shot": 4, "8-shot": 8}
+_FAMILIES = ("GPT-3.5", "GPT-4")
 _WHOLE = 12_824
 _TURNS = (0, 3, None)
 """Turns of context in Table 9, as far as its rows are legible."""
+_NO_TOPICS = "topics are in the NIKL source corpora (kli.korean.go.kr) and not in the released files"
+_KINDS = {"contextual awkwardness": AWKWARD, "format misalignment": MISFORMATTED}
 
 
 def jobs(options: ReproductionOptions) -> list[Job]:
     """Return the jobs of the paper."""
     made = [_statistics(), *size_jobs("kocosa", "table-6", _SIZES, _SIZE_NOTES), _topics()]
-    made += [_klue(row, size) for row, size in KLUE.items()]
+    made += [_klue(row, size, options) for row, size in KLUE.items()]
     made += [_ours(row, system) for row, system in _OURS.items()]
-    return [*made, _context(), _people()]
+    made += [_shots(f"{family} ({name})", family, name) for family in _FAMILIES for name in _SHOTS]
+    made += [_shots(name, "", name) for name in _SHOTS]
+    return [
+        *made,
+        _context(options),
+        _by_topic("KLUE"),
+        _by_topic("GPT"),
+        _people(),
+        _sincere_kinds(),
+        _abnormal_kinds(),
+    ]
 
 
 # ---------------------------------------------------------------- Table 4
@@ -77,10 +95,10 @@ def _statistics() -> Job:
             need = f"data: {gone}" if gone and counted else ""
             reason = "; ".join(filter(None, (_REASONS.get(row.partition(" ")[0]), part if gone else "")))
             found[id] = Measured(values[row], how=part if gone else "all dialogues", needs=need,
-                                 reason=reason)  # fmt: skip
+                                 reason=reason, same=not gone)  # fmt: skip
         return found
 
-    return Job("table-4", tuple(ids.values()), work)
+    return Job("table-4", tuple(ids.values()), work, sources=("kocosa",))
 
 
 def statistics(examples: list[Example]) -> dict[str, Interval]:
@@ -92,8 +110,8 @@ def statistics(examples: list[Example]) -> dict[str, Interval]:
         "dialogues": exact(len(examples)),
         "sarcasm": exact(sarcastic),
         "non-sarcasm": exact(len(examples) - sarcastic),
-        "sarcasm, %": _percent(sarcastic, len(examples)),
-        "non-sarcasm, %": _percent(len(examples) - sarcastic, len(examples)),
+        "sarcasm, %": percent(sarcastic, len(examples)),
+        "non-sarcasm, %": percent(len(examples) - sarcastic, len(examples)),
         "average turns per dialogue": mean_of(turns),
         "max turns": exact(max(turns, default=0), len(turns)),
         "min turns": exact(min(turns, default=0), len(turns)),
@@ -103,12 +121,6 @@ def statistics(examples: list[Example]) -> dict[str, Interval]:
     }
 
 
-def _percent(part: int, whole: int) -> Interval:
-    share = wilson(part, whole)
-    value, low, high = (None if x is None else 100 * x for x in (share.value, share.low, share.high))
-    return Interval(value, low, high, share.level, share.n, share.why)
-
-
 def _topics() -> Job:
     (id,) = cells_of("figure-3", ["food and beverage, leisure and entertainment together"], ["%"])
 
@@ -116,7 +128,7 @@ def _topics() -> Job:
         topics = [str(e.meta.get("topic", "")).lower() for e in runner.corpus("kocosa").examples]
         known = [topic for topic in topics if topic]
         if not known:
-            raise DataError("topics are in the NIKL source corpora (kli.korean.go.kr) and not in the released files")
+            raise DataError(_NO_TOPICS)
         top = sum(topic.startswith(("food", "leisure")) for topic in known)
         return {id: Measured(wilson(top, len(known)), how=f"{len(known):,} dialogues with a topic")}
 
@@ -126,10 +138,13 @@ def _topics() -> Job:
 # ---------------------------------------------------------------- Table 8
 
 
-def _cells(exhibit: str, row: str, values: Mapping[str, Interval], how: str, reason: str) -> dict[str, Measured]:
+def _cells(
+    exhibit: str, row: str, values: Mapping[str, Interval], how: str, reason: str, same: bool = False
+) -> dict[str, Measured]:
     ids = cells_of(exhibit, [row], _SCORES)
     return {
-        id: Measured(values[score], how=how, reason=reason) for id, score in zip(ids, _SCORES.values(), strict=True)
+        id: Measured(values[score], how=how, reason=reason, same=same)
+        for id, score in zip(ids, _SCORES.values(), strict=True)
     }
 
 
@@ -138,27 +153,74 @@ def _part(runner: TrialRunner) -> str:
     return f"trained on what is here; not here: {gone}" if gone else ""
 
 
-def _klue(row: str, size: str) -> Job:
-    def work(runner: TrialRunner) -> dict[str, Measured]:
-        path = weights_in(runner.options.encoder, size)
-        if path is None:
-            runner.files("kocosa")  # without the corpus, that is what is needed first
-            raise ModelError(
-                f"KLUE-RoBERTa-{size} (huggingface.co/klue/roberta-{size}): give a folder that holds "
-                f"{size}/ with its weights, with --encoder"
-            )
-        quick = runner.options.quick
-        settings = {**_FINE_TUNING, **(_QUICK if quick else {}), "encoder": str(path), "turns": None,
-                    "speakers": True}  # fmt: skip
-        found = runner.scores(
-            "kocosa", "transformer", settings, at_most=_SAMPLE if quick else None,
-            seeds=runner.options.all_seeds, inputs=sorted(filter(Path.is_file, path.iterdir())),
-        )  # fmt: skip
-        reasons = ("a sample and two epochs" if quick else "", _part(runner))
-        reason = "; ".join(filter(None, reasons)) or "another random seed"
-        return _cells("table-8", row, found.values, found.how, reason)
+def _published(runner: TrialRunner, size: str) -> tuple[dict[str, Any], list[Path]]:
+    """Return the paper's fine-tuning of an encoder, and the files of its weights."""
+    path = weights_in(runner.options.encoder, size)
+    if path is None:
+        runner.files("kocosa")  # without the corpus, that is what is needed first
+        raise ModelError(
+            f"KLUE-RoBERTa-{size} (huggingface.co/klue/roberta-{size}): give a folder that holds "
+            f"{size}/ with its weights, with --encoder"
+        )
+    settings = {**preset_values("kocosa", "detect transformer"), "encoder": str(path)}
+    return {**settings, **(_QUICK if runner.options.quick else {})}, sorted(filter(Path.is_file, path.iterdir()))
 
-    return Job(f"table-8 {row}", cells_of("table-8", [row], _SCORES), work)
+
+def _klue(row: str, size: str, options: ReproductionOptions) -> Job:
+    spread = cells_of("table-8-deviations", [row], _SCORES)
+
+    def work(runner: TrialRunner) -> dict[str, Measured]:
+        settings, files = _published(runner, size)
+        quick = runner.options.quick
+        found = runner.scores("kocosa", "transformer", settings, at_most=_SAMPLE if quick else None,
+                              seeds=runner.options.all_seeds, inputs=files)  # fmt: skip
+        reason = "; ".join(filter(None, ("a sample and one epoch" if quick else "", _part(runner)))) or "other seeds"
+        same = found.official and not quick
+        cells = _cells("table-8", row, found.values, found.how, reason, same)
+        one = Measured(how=found.how, needs="data: a run without --quick, with --seeds 2 or more")
+        return cells | {
+            id: Measured(found.deviations[score], how=found.how, reason=reason, same=same) if found.deviations else one
+            for id, score in zip(spread, _SCORES.values(), strict=True)
+        }
+
+    seconds = (60 if size == "base" else 180) * (1 if options.quick else 200 * options.seeds)
+    cells = (*cells_of("table-8", [row], _SCORES), *spread)
+    return Job(f"table-8 {row}", cells, work, seconds=seconds if options.encoder else 0.5, sources=("kocosa",))
+
+
+def _shots(row: str, family: str, name: str) -> Job:
+    """Return the job of a language model with examples; a row of the paper needs the paper's model."""
+    exhibit = "table-8" if family else "table-8-llm"
+
+    def work(runner: TrialRunner) -> dict[str, Measured]:
+        model, shots = runner.options.llm, _SHOTS[name]
+        id = family.lower().replace("gpt-3.5", "gpt-3.5-turbo")
+        if not model or (family and not _is_family(model, family)):
+            runner.files("kocosa")
+            raise ModelError(
+                f"{family or 'a language model'} with {shots} examples: deadpan reproduce kocosa --only {exhibit} "
+                f"--llm {'openai/' + id if family else 'MODEL'} --out OUT"
+            )
+        found = _asked(runner, shots)
+        reason = "; ".join(filter(None, (f"{model}, not {family}" if not family else "", _part(runner))))
+        how = f"{model}, {shots} examples; {found.how}"
+        return _cells(exhibit, row, found.values, how, reason, bool(family) and found.official)
+
+    return Job(f"{exhibit} {row}", cells_of(exhibit, [row], _SCORES), work, seconds=4.0, sources=("kocosa",))
+
+
+def _is_family(model: str, family: str) -> bool:
+    """Return whether a model is of a family: gpt-4-0613 is GPT-4, gpt-4o is not."""
+    name = model.rpartition("/")[2].lower()
+    return name == family.lower() or name.startswith(f"{family.lower()}-")
+
+
+def _asked(runner: TrialRunner, shots: int) -> Scores:
+    """Ask the language model of --llm with the instruction of appendix C.2."""
+    options = runner.options
+    settings = {**preset_values("kocosa", "detect prompted"), "model": options.llm, "base_url": options.base_url,
+                "shots": shots}  # fmt: skip
+    return runner.scores("kocosa", "prompted", settings, at_most=_ASKED if options.quick else None)
 
 
 def weights_in(folder: Path | None, size: str) -> Path | None:
@@ -177,33 +239,42 @@ def _ours(row: str, system: str) -> Job:
         how = f"another system, {system}; {found.how}"
         return _cells("table-8-ours", row, found.values, how, reason)
 
-    return Job(f"table-8 {row}", cells_of("table-8-ours", [row], _SCORES), work)
+    cells = cells_of("table-8-ours", [row], _SCORES)
+    return Job(f"table-8 {row}", cells, work, seconds=5.0, sources=("kocosa",))
 
 
-# ---------------------------------------------------------------- Table 9
+# ---------------------------------------------------------------- Tables 9 and 10
 
 
-def _context() -> Job:
+def _context(options: ReproductionOptions) -> Job:
     rows = ("only the response", "three turns of context", "full context", "gain by the full context")
     ids = cells_of("table-9", rows, ["model"])
 
     def work(runner: TrialRunner) -> dict[str, Measured]:
-        found = runner.once("ablation kocosa linear", {"turns": _TURNS}, lambda: _ablation(runner), sources=("kocosa",))
+        given = weights_in(runner.options.encoder, "large")
+        system, settings, files = ("transformer", *_published(runner, "large")) if given else ("linear", {}, [])
+        found = runner.once(
+            f"ablation kocosa {system}", {"turns": _TURNS, "settings": settings},
+            lambda: _ablation(runner, system, settings), sources=("kocosa",), inputs=files,
+        )  # fmt: skip
         values = [decode(found[name], Interval) for name in ("first", "three", "full", "gain")]
-        reason = "; ".join(filter(None, ("without pretrained Korean", _part(runner))))
-        return {
-            id: Measured(value, how=f"another system, linear; {found['how']}", reason=reason)
-            for id, value in zip(ids, values, strict=True)
-        }
+        reasons = ("" if given else "another system, without pretrained Korean; --encoder gives the paper's",)
+        reason = "; ".join(filter(None, (*reasons, _part(runner))))
+        how, same = f"{system}; {found['how']}", bool(given) and found["official"] and not runner.options.quick
+        return {id: Measured(value, how=how, reason=reason, same=same) for id, value in zip(ids, values, strict=True)}
 
-    return Job("table-9", ids, work)
+    seconds = 20.0 if options.encoder is None else 500.0 * (1 if options.quick else 200)
+    return Job("table-9", ids, work, seconds=seconds, sources=("kocosa",))
 
 
-def _ablation(runner: TrialRunner) -> dict[str, Any]:
-    design, how = runner.design("kocosa")
-    examples = runner.corpus("kocosa").examples
+def _ablation(runner: TrialRunner, system: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    design, how = runner.design("kocosa", _SAMPLE if system == "transformer" and runner.options.quick else None)
+    examples = [*design.folds[0].train, *design.folds[0].test]
     k = 3 if runner.options.quick and not design.published else 5
-    result = ablate(examples, "linear", turns=_TURNS, metric="balanced_accuracy", k=k, seed=runner.options.seed)
+    own = {name: value for name, value in settings.items() if name != "turns"}
+    result = ablate(
+        examples, system, turns=_TURNS, metric="balanced_accuracy", k=k, seed=runner.options.seed, settings=own
+    )
     (first, three, full), gain = result.scores.values(), list(result.gains.values())[-1].difference
     # The difference is first minus second: the gain is its negative.
     turned = Interval(
@@ -214,19 +285,100 @@ def _ablation(runner: TrialRunner) -> dict[str, Any]:
     named = how if design.published else f"{k}-fold cross-validation of the part that is here"
     return {
         "first": encode(first), "three": encode(three), "full": encode(full), "gain": encode(turned),
-        "how": named,
+        "how": named, "official": design.published,
     }  # fmt: skip
 
 
-def _people() -> Job:
-    ids = cells_of("table-9", ["only the response", "full context"], ["human"])
+_TOPICS = (
+    "Food and Beverages", "Leisure and Entertainment", "Individuals and Relationship", "Beauty and Health",
+)  # fmt: skip
+
+
+def _by_topic(system: str) -> Job:
+    """Return the job of one system's columns in Table 10, on a corpus that has topics."""
+    columns = {f"{system} BA": "balanced_accuracy", f"{system} W-F1": "weighted_f1"}
+    ids = cells_of("table-10", _TOPICS, columns)
 
     def work(runner: TrialRunner) -> dict[str, Measured]:
+        topics = {e.id: str(e.meta.get("topic", "")).lower() for e in runner.corpus("kocosa").examples}
+        if not any(topics.values()):
+            raise DataError(_NO_TOPICS)
+        if system == "KLUE":
+            name, settings = "transformer", _published(runner, "large")[0]
+        elif runner.options.llm:
+            name = "prompted"
+            settings = {**preset_values("kocosa", "detect prompted"), "model": runner.options.llm,
+                        "base_url": runner.options.base_url, "shots": 4}  # fmt: skip
+        else:
+            raise ModelError("GPT-4 with 4 examples: give a language model with --llm")
+        design, how = runner.design("kocosa", _SAMPLE if runner.options.quick else None)
+        answers = run_trial(name, design, seed=runner.options.seed, settings=settings).predictions
         found = {}
-        for id, name in zip(ids, ("kocosa-response", "kocosa"), strict=True):
-            study = open_people(runner, name, "sarcastic", _HUMAN)
-            table = against_authors(study)
-            found[id] = Measured(table.scores["balanced_accuracy"], how=f"{table.n:,} dialogues", reason="other people")
+        for topic in _TOPICS:
+            part = {e.id: e for e in design.tested if topics[e.id].startswith(topic.lower().partition(" ")[0])}
+            table = score_predictions(list(part.values()), [p for p in answers if p.example_id in part])
+            for id, score in zip(cells_of("table-10", [topic], columns), columns.values(), strict=True):
+                found[id] = Measured(table.scores[score], how=how, reason="other topics", same=False)
         return found
 
+    return Job(f"table-10 {system}", ids, work, sources=("kocosa",))
+
+
+# ---------------------------------------------------------------- people
+
+
+def _people() -> Job:
+    human = cells_of("table-9", ["only the response", "full context"], ["human"])
+    ids = (*human, *cells_of("table-8", ["Human Evaluation"], _SCORES))
+
+    def work(runner: TrialRunner) -> dict[str, Measured]:
+        tables = {}
+        found: dict[str, Measured] = {}
+        for id, name in zip(human, ("kocosa-response", "kocosa"), strict=True):
+            try:
+                tables[name] = against_authors(open_people(runner, name))
+            except MissingPeople as missing:
+                found[id] = Measured(needs=f"people: {missing}")
+                continue
+            how = f"{tables[name].n:,} dialogues"
+            found[id] = Measured(tables[name].scores["balanced_accuracy"], how=how, reason="other people")
+        if "kocosa" in tables:
+            how = f"{tables['kocosa'].n:,} dialogues"
+            return found | _cells("table-8", "Human Evaluation", tables["kocosa"].scores, how, "other people")
+        return found | dict.fromkeys(ids[len(human) :], found[human[1]])
+
     return Job("people kocosa", ids, work)
+
+
+def _sincere_kinds() -> Job:
+    kinds = {"casual dialogue": CASUAL, "direct criticism": CRITICISM}
+    ids = cells_of("table-7", kinds, ["%"])
+
+    def work(runner: TrialRunner) -> dict[str, Measured]:
+        votes = Counter(open_people(runner, "kocosa-kind").votes().values())
+        both = sum(votes[kind] for kind in kinds.values())
+        how = f"{both:,} dialogues called non-sarcasm"
+        return {
+            id: Measured(percent(votes[kind], both), how=how, reason="other people, other dialogues")
+            for id, kind in zip(ids, kinds.values(), strict=True)
+        }
+
+    return Job("table-7", ids, work)
+
+
+def _abnormal_kinds() -> Job:
+    counts = cells_of("table-5", [*_KINDS, "total"], ["cases"])
+    shares = cells_of("table-5", _KINDS, ["%"])
+
+    def work(runner: TrialRunner) -> dict[str, Measured]:
+        votes = Counter(open_people(runner, "kocosa-generated").votes().values())
+        found = [votes[kind] for kind in _KINDS.values()]
+        how, reason = f"{sum(found):,} abnormal dialogues", "other dialogues, other people"
+        cells = {
+            id: Measured(exact(n), how=how, reason=reason) for id, n in zip(counts, (*found, sum(found)), strict=True)
+        }
+        return cells | {
+            id: Measured(percent(n, sum(found)), how=how, reason=reason) for id, n in zip(shares, found, strict=True)
+        }
+
+    return Job("table-5", (*counts, *shares), work)

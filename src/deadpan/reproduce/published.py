@@ -20,10 +20,10 @@ _ROUNDED = re.compile(r"(\d+)(?:\.(\d+))?([KM])")
 """A count in thousands or millions, such as 4.7K."""
 _UNITS = {"K": 1_000, "M": 1_000_000}
 
-Judged = Literal["higher", "either", "count", "words"]
+Judged = Literal["higher", "either", "count", "gain", "words", "stated"]
 """The rule that judges a cell. "higher": ours may be better; "either": the published number must lie in our
-interval (precision and recall are traded for each other); "count": equal in the digits published;
-"words": a statement."""
+interval (precision and recall are traded for each other); "count": equal in the digits published; "gain": a
+difference whose interval must not include 0; "words": a finding in words; "stated": no measurement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,10 +148,28 @@ def _number(value: str | float) -> tuple[float, float]:
     return int(whole + part) * step, step
 
 
-Word = Literal["reproduced", "differs", "needs data", "needs people", "needs weights"]
+Word = Literal[
+    "reproduced", "consistent", "exceeds", "differs", "stated", "needs data", "needs people", "needs weights"
+]
 WORDS: tuple[Word, ...] = get_args(Word)
-MARKS = {"reproduced": "✓", "differs": "≠", "needs data": "▤", "needs people": "☺", "needs weights": "▣"}
+MARKS = {
+    "reproduced": "✓", "consistent": "≈", "exceeds": "▲", "differs": "≠", "stated": "“",
+    "needs data": "▤", "needs people": "☺", "needs weights": "▣",
+}  # fmt: skip
 """A shape for each verdict, beside its word and never alone."""
+LEGEND: Mapping[Word, str] = {
+    "reproduced": "the same system on the same data or split, and the published value lies inside our interval; "
+    "a count is equal in the digits published",
+    "consistent": "another system or another sample, and the published value lies inside our interval: ours "
+    "beside theirs, no claim",
+    "exceeds": "our whole interval is better than the published value",
+    "differs": "neither is the case, with the reason as far as it is known; so does a gain whose interval "
+    "includes 0, and an answer that is the same for every text",
+    "stated": "stated in the paper, not a measurement, or not legible in the source text",
+    "needs data": "a file is missing: which one, and where it is published",
+    "needs people": "only people can answer: the commands that ask them",
+    "needs weights": "a model is missing: which one, and the command",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +178,8 @@ class Measured:
 
     `how` is the design in a few words; `reason` why the number may differ from the published one. `needs`
     names what is missing although something was measured, as in "data: FILE". `agrees` is the verdict on a
-    statement, `text` what was found in words.
+    statement, `text` what was found in words. `same` is True for the paper's system on the paper's data or
+    split: nothing else can be reproduced.
     """
 
     value: Interval | None = None
@@ -169,6 +188,7 @@ class Measured:
     reason: str = ""
     needs: str = ""
     agrees: bool | None = None
+    same: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,22 +204,28 @@ class MissingPeople(DeadpanError):
 
 
 def judge(cell: PublishedCell, ours: Measured) -> Needed:
-    """Return the verdict: reproduced if the published number is in our interval, or ours is better."""
+    """Return the verdict on a cell by the rules of `LEGEND`."""
     if ours.needs:
         return need_from(ours.needs)
+    if cell.judged == "stated":
+        return Needed("stated", "") if ours.agrees is not False else _differs(ours)
     if ours.agrees is not None:
-        return _found(ours.agrees, ours)
+        return _agrees(ours) if ours.agrees else _differs(ours)
     if cell.value is None or ours.value is None or ours.value.value is None:
         why = ours.value.why if ours.value is not None else ""
         return Needed("differs", why or ours.reason or "no number was measured")
     value, low, high = (None if x is None else x * cell.scale for x in _ends(ours.value))
     if cell.judged == "count":
-        return _found(same_count(value or 0.0, cell), ours)
+        return Needed("reproduced", "") if same_count(value or 0.0, cell) else _differs(ours)
     low, high = (value if low is None else low), (value if high is None else high)
+    if cell.judged == "gain" and (low or 0.0) <= 0:
+        return Needed("differs", "; ".join(filter(None, ("the interval includes 0: no gain is shown", ours.reason))))
     slack = 0.5 * 10.0**-cell.decimals  # the published number is rounded
-    inside = (low or 0.0) - slack <= cell.value <= (high or 0.0) + slack
-    better = cell.judged == "higher" and (value or 0.0) >= cell.value
-    return _found(inside or better, ours)
+    if (low or 0.0) - slack <= cell.value <= (high or 0.0) + slack:
+        return _agrees(ours)
+    if cell.judged in ("higher", "gain") and (low or 0.0) > cell.value:
+        return Needed("exceeds", ours.reason)
+    return _differs(ours)
 
 
 def _ends(interval: Interval) -> tuple[float | None, float | None, float | None]:
@@ -214,9 +240,11 @@ def same_count(value: float, cell: PublishedCell) -> bool:
     return abs(value - published) <= (cell.step / 2 if cell.step > 1 else 0)
 
 
-def _found(agrees: bool, ours: Measured) -> Needed:
-    if agrees:
-        return Needed("reproduced", "")
+def _agrees(ours: Measured) -> Needed:
+    return Needed("reproduced", "") if ours.same else Needed("consistent", ours.reason)
+
+
+def _differs(ours: Measured) -> Needed:
     return Needed("differs", ours.reason or "the cause is not known")
 
 

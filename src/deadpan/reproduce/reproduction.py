@@ -11,7 +11,7 @@ from typing import Any
 from deadpan.errors import MissingExtra
 from deadpan.page import Cell, Link, Page, Summary, Table
 from deadpan.page.numbers import score
-from deadpan.reproduce.published import MARKS, PAPERS, WORDS, Exhibit, Measured, Needed, Paper, PublishedCell
+from deadpan.reproduce.published import LEGEND, MARKS, PAPERS, WORDS, Exhibit, Measured, Needed, Paper, PublishedCell
 from deadpan.reproduce.trials import ReproductionOptions
 from deadpan.results import Result
 from deadpan.stats import Interval
@@ -20,6 +20,9 @@ from deadpan.validation import encode
 
 _SHOWN = 6
 """Cells that differ in the summary."""
+_MEASURED = ("reproduced", "consistent", "exceeds", "differs")
+_VERBS = {"consistent": "consistent on other systems or samples", "exceeds": "better", "differs": "different"}
+QUICK = "Quick: the first of five folds, small samples, few epochs, one seed; nothing of it is the full measurement."
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,33 +129,36 @@ class Reproduction(Result):
     def headline(self) -> str:
         """Return the finding in one sentence."""
         counts = self.counts
-        measured = counts["reproduced"] + counts["differs"]
+        measured = sum(counts[word] for word in _MEASURED)
+        rest = len(self) - measured - counts["stated"]
         if not measured:
             return f"None of the {len(self):,} cells could be measured: they need data, people or weights."
-        verb = "differs" if counts["differs"] == 1 else "differ"
+        others = ", ".join(f"{counts[word]:,} {_VERBS[word]}" for word in _MEASURED[1:] if counts[word])
+        stated = f"; {counts['stated']:,} are statements" if counts["stated"] else ""
         return (
-            f"{counts['reproduced']:,} of {measured:,} cells that could be measured are reproduced, "
-            f"{counts['differs']:,} {verb}; {len(self) - measured:,} need data, people or weights."
+            f"{counts['reproduced']:,} of {measured:,} measured cells are reproduced with the same system on the "
+            f"same data{f', {others}' if others else ''}{stated}; {rest:,} need data, people or weights."
         )
 
     def summary(self) -> Summary:
-        """Return verdicts per paper, then the cells that differ."""
+        """Return verdicts by paper, then the cells that differ."""
         rows: tuple[tuple[Cell, ...], ...] = tuple(
-            (each.paper.name, *(each.counts[word] for word in WORDS), len(each.cells)) for each in self.papers
+            (word, *(each.counts[word] for each in self.papers)) for word in WORDS if self.counts[word]
         )
         differing = tuple(
             (f"{name} {cell.published.exhibit}, {cell.published.row}, {cell.published.column}",
              cell.published.text, cell.text)
             for name, cell in self.cells() if cell.verdict.word == "differs"
         )  # fmt: skip
-        tables = [Table(("paper", *WORDS, "cells"), rows)]
+        total: tuple[Cell, ...] = ("cells", *(len(each.cells) for each in self.papers))
+        tables = [Table(("verdict", *(each.paper.name for each in self.papers)), (*rows, total))]
         if differing:
             tables.append(Table(("differs", "published", "ours"), differing[:_SHOWN]))
         notes = [self.headline()]
         if len(differing) > _SHOWN:
             notes.append(f"{len(differing) - _SHOWN:,} more differ: see the pages.")
         if self.quick:
-            notes.append("Quick: the first of five folds, samples of large corpora, one seed.")
+            notes.append(QUICK)
         if self.resumed:
             notes.append(f"{self.resumed:,} jobs were finished by an earlier start.")
         if self.out:
@@ -171,11 +177,6 @@ class Reproduction(Result):
 
 
 _MANIFEST = "manifest.json"
-_RULES = (
-    "Reproduced: the published number lies inside our 95 % confidence interval, or ours is better (precision "
-    "and recall: inside only, since one is traded for the other; counts: equal in the digits published). "
-    "Differs: it does not, with the reason as far as it is known. A wide interval reproduces easily: mind n."
-)
 _PART = (
     "Where only the training part of a corpus is in the data folder, systems are tested by cross-validation "
     "inside it, and the column “how” says so. With the published test files in the folder, they are used."
@@ -226,14 +227,9 @@ def overview(result: Reproduction) -> Page:
     ]
     columns = ("paper", *(f"{MARKS[word]} {word}" for word in WORDS), "cells")
     page.table(columns, rows, caption="Cells of tables and figures by verdict", source=_MANIFEST)
-    page.note(_RULES)
-    page.note(_PART)
+    _legend(page)
     if result.quick:
-        page.note(
-            "This is a quick reproduction: the first of five folds, networks trained for six epochs on "
-            "samples of at most 3,000 texts, one random seed. Without --quick all folds and several seeds "
-            "are run."
-        )
+        page.note(QUICK)
     page.heading("What is needed for the rest")
     needs: dict[tuple[str, str], dict[str, None]] = {}
     for each in result.papers:
@@ -263,9 +259,14 @@ def paper_page(each: PaperReproduction, result: Reproduction) -> Page:
             page.heading(exhibit.title)
             _exhibit(page, exhibit, cells)
             _drawing(page, each.drawings.get(exhibit.id))
-    page.note(_RULES)
-    page.note(_PART)
+    _legend(page)
     return page
+
+
+def _legend(page: Page) -> None:
+    rows = [(f"{MARKS[word]} {word}".replace(" ", "\u00a0"), LEGEND[word]) for word in WORDS]
+    page.table(("verdict", "rule"), rows, caption="How a cell is judged")
+    page.note(_PART)
 
 
 def _exhibit(page: Page, exhibit: Exhibit, cells: list[JudgedCell]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from deadpan.bench import open_set, run_bench, score_bench
 from deadpan.errors import ModelError
 from deadpan.reproduce.measuring import exact
-from deadpan.reproduce.published import Measured
+from deadpan.reproduce.published import Measured, read_paper
 from deadpan.reproduce.trials import Job, ReproductionOptions, TrialRunner, cells_of
 from deadpan.stats import Interval
 from deadpan.validation import decode, encode
@@ -49,8 +49,8 @@ def _set() -> Job:
         counts = Counter(item.category for item in items.items)
         how = f"{items.label}, {len(items.items):,} items"
         found = {
-            id: Measured(text=f"{counts[name.lower().replace(' ', '_')]:,} items", how=how,
-                         agrees=counts[name.lower().replace(" ", "_")] > 0, reason="no item of the category")
+            id: Measured(text=f"{counts[slug_of(name)]:,} items", how=how, agrees=counts[slug_of(name)] > 0,
+                         reason="no item of the category")
             for id, name in zip(kinds, _CATEGORIES, strict=True)
         }  # fmt: skip
         options = {len(item.options) for item in items.items}
@@ -113,6 +113,8 @@ def _random() -> Job:
 
 def _model(row: str) -> Job:
     ids = cells_of("table-3", [row], _COLUMNS)
+    kinds = {cell.id: slug_of(cell.column) for cell in read_paper("sarcbench").cells()
+             if cell.exhibit == "section-5" and cell.row == row}  # fmt: skip
 
     def work(runner: TrialRunner) -> dict[str, Measured]:
         folder = runner.options.runs
@@ -120,15 +122,20 @@ def _model(row: str) -> Job:
         scores = [each for each in found if is_named(each.model, row)]
         if not scores:
             raise ModelError(
-                f"{row} behind its provider's API: deadpan bench run --llm PROVIDER/ID --out runs, then --run runs"
+                f"{row} behind its provider's API: deadpan bench run --preset sarcbench --llm PROVIDER/ID "
+                "--out RUNS; then --run RUNS"
             )
         how = f"{scores[0].set}, {scores[0].runs} runs, {scores[0].n:,} items"
-        return {
-            id: Measured(value, how=how, reason=_OTHER_SET)
-            for id, value in zip(ids, (scores[0].avg, scores[0].maj), strict=True)
-        }
+        values = dict(zip(ids, (scores[0].avg, scores[0].maj), strict=True))
+        values |= {id: scores[0].categories[kind] for id, kind in kinds.items()}
+        return {id: Measured(value, how=how, reason=_OTHER_SET) for id, value in values.items()}
 
-    return Job(f"table-3 {row}", ids, work)
+    return Job(f"table-3 {row}", (*ids, *kinds), work)
+
+
+def slug_of(category: str) -> str:
+    """Return the name of a category in item files."""
+    return category.lower().replace(" ", "_")
 
 
 def is_named(model: str, name: str) -> bool:

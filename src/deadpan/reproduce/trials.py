@@ -22,7 +22,7 @@ from deadpan.records import Example, Prediction
 from deadpan.reproduce.published import Measured, PublishedCell, cell_id
 from deadpan.splits import Fold
 from deadpan.stats import Interval, score_predictions
-from deadpan.stats.interval import FloatArray, totals_interval, unique_clusters
+from deadpan.stats.interval import LEVEL, FloatArray, totals_interval, unique_clusters
 from deadpan.stats.outcomes import SCORES, match
 from deadpan.stats.scores import confusion_columns
 from deadpan.storage import digest
@@ -37,7 +37,7 @@ class Scores:
     """Scores of a system on a corpus, how they were measured, and whether on the published test split.
 
     `constant` is True if the system gives one answer to every text; `floor` is the F-score of always
-    answering "sarcastic".
+    answering "sarcastic". `deviations` are the standard deviations over seeds, where there are several.
     """
 
     values: Mapping[str, Interval]
@@ -45,6 +45,7 @@ class Scores:
     official: bool
     constant: bool
     floor: float
+    deviations: Mapping[str, Interval] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,8 @@ class ReproductionOptions:
 
     `quick` tests on the first of five folds and trains networks on samples. `vectors` is a file of GloVe
     vectors, `encoder` a folder of KLUE-RoBERTa's weights, `items` a file of SarcBench items, `people` a
-    folder of studies (NAME/study and NAME/export), `runs` a folder of SarcBench runs.
+    folder of studies (NAME/study and NAME/export), `runs` a folder of SarcBench runs, `llm` a language model
+    that is asked, at `base_url` if that is given.
     """
 
     data_dir: Path | None
@@ -65,6 +67,8 @@ class ReproductionOptions:
     items: Path | None = None
     people: Path | None = None
     runs: Path | None = None
+    llm: str = ""
+    base_url: str = ""
 
     @property
     def all_seeds(self) -> tuple[int, ...]:
@@ -109,14 +113,19 @@ class TrialRunner:
         gone = [file.names[0] for file in reader.release.files if not have & set(file.names)]
         return f"{', '.join(gone)} of {reader.release.title}, published at {reader.release.url}" if gone else ""
 
-    def design(self, source: str, at_most: int | None = None) -> tuple[Design, str]:
+    def design(self, source: str, at_most: int | None = None, share: float | None = None) -> tuple[Design, str]:
         """Return training and test parts: the published ones if both are there, else folds; and their name.
 
-        `at_most` draws whole pairs or texts at random.
+        `at_most` draws whole pairs or texts at random, `share` of them sarcastic if that is given.
         """
         rows = [example for example in self.corpus(source).examples if example.label is not None]
         whole = len(rows)
-        design = divide(_drawn(rows, at_most, self.options.seed))
+        drawn = (
+            _drawn(rows, at_most, self.options.seed)
+            if share is None
+            else _mixed(rows, at_most, share, self.options.seed)
+        )
+        design = divide(drawn)
         if design.published:
             how = "published test split"
         elif self.options.quick:
@@ -126,7 +135,8 @@ class TrialRunner:
         else:
             how = f"{FOLDS}-fold cross-validation of the training part"
         if at_most is not None and whole > at_most:
-            how += f", a sample of {at_most:,} of {whole:,}"
+            how += f", a sample of {len(drawn):,} of {whole:,}"
+            how += f" at {100 * share:.0f}:{100 - 100 * share:.0f}" if share is not None else ""
         return design, how
 
     # ---------------------------------------------------------------- trials
@@ -141,6 +151,7 @@ class TrialRunner:
         seeds: Sequence[int] = (),
         threshold: float | str = 0.5,
         inputs: Sequence[Path] = (),
+        share: float | None = None,
     ) -> Scores:
         """Train and test a system; a trial that an earlier start finished is not repeated.
 
@@ -154,8 +165,8 @@ class TrialRunner:
         for seed in seeds or (self.options.seed,):
             record = self.once(
                 f"answers of {system} on {source}",
-                {"settings": given, "at_most": at_most, "seed": seed, "threshold": threshold},
-                lambda seed=seed: self._trial(source, system, given, at_most, seed, threshold),  # type: ignore[misc]
+                {"settings": given, "at_most": at_most, "share": share, "seed": seed, "threshold": threshold},
+                lambda seed=seed: self._trial(source, system, given, (at_most, share), seed, threshold),  # type: ignore[misc]
                 sources=(source,), inputs=inputs,
             )  # fmt: skip
             tables.append({name: decode(value, Interval) for name, value in record["scores"].items()})
@@ -163,13 +174,14 @@ class TrialRunner:
             how, official = record["how"], record["official"]
         values = mean_scores(answers) if len(answers) > 1 else tables[0]
         how += spread(tables) + constancy(answers)
-        return Scores(values, how, official, all_constant(answers), f1_of_always(answers[0]))
+        constant, floor = all_constant(answers), f1_of_always(answers[0])
+        return Scores(values, how, official, constant, floor, deviations(tables))
 
     def _trial(
-        self, source: str, system: str, settings: Mapping[str, Any], at_most: int | None, seed: int,
-        threshold: Any,
+        self, source: str, system: str, settings: Mapping[str, Any], drawn: tuple[int | None, float | None],
+        seed: int, threshold: Any,
     ) -> dict[str, Any]:  # fmt: skip
-        design, how = self.design(source, at_most)
+        design, how = self.design(source, *drawn)
         trial = run_trial(system, design, seed=seed, settings=settings, threshold=threshold)
         table = score_predictions(design.tested, trial.predictions, seed=0)
         answers = answers_of(design.tested, trial.predictions, design.folds)
@@ -218,17 +230,30 @@ def _drawn(examples: Sequence[Example], at_most: int | None, seed: int) -> list[
     return sample(examples, at_most, seed=seed, key=lambda example: example.sequence or example.id)
 
 
+def _mixed(examples: Sequence[Example], at_most: int | None, share: float, seed: int) -> list[Example]:
+    """Draw texts of both labels, `share` of them sarcastic, as many as there are up to `at_most`."""
+    by_label = {label: [e for e in examples if e.label is label] for label in (True, False)}
+    size = min(at_most or len(examples), int(len(by_label[True]) / share), int(len(by_label[False]) / (1 - share)))
+    counts = {True: round(size * share), False: size - round(size * share)}
+    return [row for label, n in counts.items() for row in sample(by_label[label], n, seed=seed, key=lambda e: e.id)]
+
+
 Work = Callable[[TrialRunner], Mapping[str, Measured]]
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A name, the ids of the cells it measures, and the work; `draw` returns the figure of an exhibit."""
+    """A name, the ids of the cells it measures, and the work; `draw` returns the figure of an exhibit.
+
+    `seconds` is about what the work takes on two idle cores, `sources` the corpora without which it takes none.
+    """
 
     name: str
     cells: tuple[str, ...]
     work: Work
     draws: Mapping[str, Callable[[TrialRunner], Any]] = field(default_factory=dict)
+    seconds: float = 0.5
+    sources: tuple[str, ...] = ()
 
 
 def cells_of(exhibit: str, rows: Iterable[str], columns: Iterable[str]) -> tuple[str, ...]:
@@ -321,6 +346,18 @@ def spread(tables: Sequence[dict[str, Interval]], metric: str = "f1") -> str:
         return ""
     each = ", ".join(f"{value:.3f}" for value in values)
     return f"; mean of {len(values)} seeds, F {each} (standard deviation {stdev(values):.3f})"
+
+
+def deviations(tables: Sequence[dict[str, Interval]]) -> dict[str, Interval]:
+    """Return each score's standard deviation over seeds, with its interval if the scores are normal."""
+    k = len(tables)
+    if k < 2:
+        return {}
+    from scipy.stats import chi2
+
+    low, high = (float(np.sqrt((k - 1) / chi2.ppf(share, k - 1))) for share in ((1 + LEVEL) / 2, (1 - LEVEL) / 2))
+    found = {name: stdev(table[name].value or 0.0 for table in tables) for name in tables[0]}
+    return {name: Interval(value, value * low, value * high, LEVEL, k) for name, value in found.items()}
 
 
 def all_constant(seeds: Sequence[SeedAnswers]) -> bool:
