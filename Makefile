@@ -50,7 +50,7 @@ bench: setup-test
 
 docs: setup-test
 	@$(BIN)/python tools/reference.py
-	@$(BIN)/python -m mkdocs build --strict --quiet && echo "build/docs/index.html"
+	@$(BIN)/python -m zensical build --strict >/dev/null && echo "build/docs/index.html"
 
 audit:
 	@tools/audit.sh

@@ -119,7 +119,7 @@ def test_no_branch_on_a_registered_name():
     assert found == []
 
 
-# ---------------------------------------------------------------- tests and drawing
+# ---------------------------------------------------------------- tests, and what flows
 
 TESTS = Path(__file__).parent
 APART = {"contracts", "story", "fuzz"}
@@ -149,7 +149,7 @@ def test_tests_mirror_the_source():
     assert [str(path) for path in paths if path.name not in WHOLE and not has_source(path)] == []
 
 
-EDGE = re.compile(r'^\s*(\w+) -- "([\w.]+)(?:: [^"]*)?" --> (\w+)$', re.MULTILINE)
+EDGE = re.compile(r"^\| ([^|]+) \| ([\w.]+): [^|]* \| ([^|]+) \|$", re.MULTILINE)
 
 
 def imports_of(stage: str) -> set[str]:
@@ -159,8 +159,8 @@ def imports_of(stage: str) -> set[str]:
     }  # fmt: skip
 
 
-def test_the_drawing_shows_what_flows_between_stages():
-    """Both ends of an arrow import what is on it; a format that two stages import is on an arrow."""
+def test_the_table_shows_what_flows_between_stages():
+    """Both ends of a row import what flows; a format that two stages import has a row."""
     drawing = (TESTS.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
     edges = EDGE.findall(drawing)
     assert {name for a, _, b in edges for name in (a, b)} >= STAGES
@@ -173,7 +173,7 @@ def test_the_drawing_shows_what_flows_between_stages():
         module = f"formats.{path.stem}"
         users = {stage for stage, found in imports.items() if any(m.startswith(f"deadpan.{module}.") for m in found)}
         drawn = {name for a, what, b in edges if module.startswith(what) for name in (a, b)}
-        assert len(users) < 2 or users <= drawn, f"{module} joins {users}, but the drawing shows {drawn}"
+        assert len(users) < 2 or users <= drawn, f"{module} joins {users}, but the table shows {drawn}"
 
 
 # ---------------------------------------------------------------- speed of the first answer
