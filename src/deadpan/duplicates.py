@@ -275,7 +275,7 @@ def _hashed_words(keys: Sequence[str]) -> tuple[Keys, IntArray, IntArray]:
     again[order] = place - np.maximum.accumulate(np.where(new, place, 0))
     hashes = words.ids.astype(np.uint64) * np.uint64(2**20) + again
     _mix(hashes)
-    return _rare_first(hashes, np.bincount(words.ids, minlength=1)[words.ids]), starts, lengths
+    return _rare_first(hashes, words.ids), starts, lengths
 
 
 # ---------------------------------------------------------------- shared characters or words
@@ -341,11 +341,37 @@ def near_pairs(keys: Sequence[str], threshold: float = NEAR) -> Iterator[Pairs]:
 
 
 def _search(hashes: Keys, starts: IntArray, lengths: IntArray, threshold: float) -> Iterator[Pairs]:
-    index = _Index(hashes, starts, lengths, threshold)
-    for small, large, shingle in index.candidates():
-        pairs = index.verify(small, large, shingle)
-        if len(pairs):
-            yield pairs
+    for low, high in _windows(lengths, threshold):
+        chosen = np.flatnonzero((lengths >= low) & (lengths <= high / threshold))
+        index = _Index(hashes, starts[chosen], lengths[chosen], threshold)
+        for small, large, shingle in index.candidates():
+            pairs = index.verify(small, large, shingle)
+            # A pair of two windows is reported by the one with the shorter text.
+            left, right = chosen[pairs.left], chosen[pairs.right]
+            own = np.minimum(lengths[left], lengths[right]) <= high
+            if own.any():
+                yield Pairs(left[own], right[own], pairs.similarity[own])
+
+
+def _windows(lengths: IntArray, threshold: float) -> Iterator[tuple[int, int]]:
+    """Yield ranges of lengths that are searched one after the other, so that memory stays bounded.
+
+    Similar sets are of similar size: a window is searched with the texts up to 1 / threshold times as long.
+    """
+    elements = np.bincount(lengths, minlength=1) * np.arange(int(lengths.max(initial=0)) + 1)
+    total = np.append(0, np.cumsum(elements))
+    low = 1
+    while low < len(elements):
+        # Never narrower than what is searched beside it, or every text would be in many windows.
+        high = int(low / threshold)
+        while high + 1 < len(elements) and _span(total, low, high + 1, threshold) <= _PASS:
+            high += 1
+        yield low, high
+        low = high + 1
+
+
+def _span(total: IntArray, low: int, high: int, threshold: float) -> int:
+    return int(total[min(int(high / threshold) + 1, len(total) - 1)] - total[low])
 
 
 def check_threshold(threshold: float) -> None:
@@ -472,13 +498,15 @@ def _hashed(keys: Sequence[str]) -> tuple[Keys, IntArray, IntArray]:
         hashes += codes[at : at + runs]
     _mix(hashes)
     buckets = (hashes >> np.uint64(42)).astype(np.int32)
-    return _rare_first(hashes, np.bincount(buckets)[buckets]), starts, lengths
+    return _rare_first(hashes, buckets), starts, lengths
 
 
-def _rare_first(hashes: Keys, often: IntArray) -> Keys:
-    """Return the hashes with their frequency as the high bits, in place."""
+def _rare_first(hashes: Keys, buckets: NDArray[np.integer[Any]]) -> Keys:
+    """Return the hashes with the frequency of their bucket as the high bits, in place."""
+    shifted = np.minimum(np.bincount(buckets, minlength=1), 2**16 - 2).astype(np.uint64) << np.uint64(48)
     hashes &= np.uint64(2**48 - 1)
-    hashes |= np.minimum(often, 2**16 - 2).astype(np.uint64) << np.uint64(48)
+    for low in range(0, len(hashes), BLOCK):
+        hashes[low : low + BLOCK] |= shifted[buckets[low : low + BLOCK]]
     return hashes
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from deadpan.datasets.audit import audit_corpora, audit_sources
+from deadpan.datasets.audit import audit_corpora, audit_sources, noise_sentence
 from deadpan.datasets.noise import confident_errors, find_label_errors
 from deadpan.datasets.shortcuts import find_shortcuts
 from deadpan.errors import DeadpanError
@@ -65,15 +65,31 @@ def test_planted_label_errors_are_found():
     assert noise.auc > 0.9
     assert len(found & wrong) >= 0.3 * len(wrong)  # a threshold at the mean finds about half
     assert len(found - wrong) <= 0.2 * len(found)
-    assert noise.estimate == pytest.approx(0.05, abs=0.05)
+    assert noise.estimate is not None
+    assert noise.estimate.low <= 0.05 <= noise.estimate.high
     at = [i for i, id in enumerate(where.ids) if id in wrong]
     assert where.confidence[at].mean() < 0.45 < where.confidence.mean()
+
+
+@pytest.mark.parametrize("rate", [0.05, 0.1, 0.2])
+def test_the_share_of_flipped_labels_is_estimated(rate):
+    rng = random.Random(3)
+    noisy = [replace(e, label=not e.label) if rng.random() < rate else e for e in corpus(600, tone=1.0)]
+    noise, _ = find_label_errors(noisy)
+    if noise.estimate is None:  # no number is better than a wrong one
+        assert rate == 0.2
+        assert "cannot be estimated" in noise_sentence(noise) or "proves nothing" in noise_sentence(noise)
+    else:
+        assert noise.estimate.low <= rate <= noise.estimate.high
+        assert noise.estimate.value > 0.02
 
 
 def test_label_errors_are_not_trusted_where_labels_are_random():
     noise, _ = find_label_errors(corpus(tone=0.5))
     assert not noise.trusted
     assert noise.auc < 0.7
+    assert noise.estimate is None
+    assert "proves nothing" in noise_sentence(noise)
 
 
 def test_confident_learning_by_hand():

@@ -225,8 +225,13 @@ def noise_sentence(noise: LabelNoise) -> str:
     )
     if not noise.trusted:
         return f"{sentence}: it cannot tell errors from hard examples here, so the list proves nothing."
-    rate = "" if noise.estimate is None else f" About {100 * noise.estimate:.1f} % of the labels may be wrong."
-    return f"{sentence}.{rate}"
+    if noise.estimate is None:
+        return f"{sentence}. How many labels are wrong cannot be estimated: flipping more did not show as many."
+    low, value, high = (100 * (end or 0.0) for end in (noise.estimate.low, noise.estimate.value, noise.estimate.high))
+    return (
+        f"{sentence}. Up to {value:.1f} % [{low:.1f}, {high:.1f}] of the labels are wrong at random: so many "
+        f"contradict the {noise.estimate.n:,} surest held-out answers."
+    )
 
 
 def audit_corpora(
