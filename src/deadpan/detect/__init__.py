@@ -26,6 +26,7 @@ SYSTEMS = Registry(
         "cues": "deadpan.detect.systems.baselines:Cues",
         "bow": "deadpan.detect.systems.baselines:BagOfWords",
         "bigrams": "deadpan.detect.systems.baselines:BagOfBigrams",
+        "noun-phrases": "deadpan.detect.systems.noun_phrases:NounPhrases",
         "embedding": "deadpan.detect.systems.baselines:EmbeddingSystem",
         "linear": "deadpan.detect.systems.linear:Linear",
         "lstm": "deadpan.detect.neural.system:LstmSystem",
