@@ -79,7 +79,20 @@ def test_a_protocol_of_another_package_goes_from_a_corpus_to_a_release(installed
 
     wrong = studio("create", "polite", "starter-en", "--name", "p", "--setting", "grade=3", status=2)
     assert "unknown setting 'grade': did you mean 'grades'" in wrong
-    studio("create", "polite", "starter-en", "--limit", "4", "--name", "p", "--setting", "grades=3")
+    studio(
+        "create",
+        "polite",
+        "starter-en",
+        "--open",
+        "--setting",
+        "contact=x",
+        "--limit",
+        "4",
+        "--name",
+        "p",
+        "--setting",
+        "grades=3",
+    )
     tasks = tmp_path / "tasks.json"
     studio("export", "p", "--out", str(tasks), "--label-studio")
     ids = [task["data"]["id"] for task in json.loads(tasks.read_text("utf-8"))]

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.slow
 
 def test_people_check_the_labels_of_a_corpus(program, built):
     built("corpus", "study", "noise", "corpus", "--out", program.folder / "audit", "--sample", "4")
-    program("studio", "create", "audit", "audit", "--name", "check")
+    program("studio", "create", "--open", "--setting", "contact=lab@example.org", "audit", "audit", "--name", "check")
     link = program.json("studio", "invite", "check", "--role", "participant")["link"]
     with served_studio(program) as site:
         person = Person(site, "check", link)
@@ -28,7 +28,9 @@ def test_people_check_the_labels_of_a_corpus(program, built):
 
 def test_people_choose_the_sarcastic_one_of_two(program, built):
     built("corpus", "study", "pairs", "corpus", "--out", program.folder / "pairs", "--sample", "5", "--raters", "2")
-    program("studio", "create", "pairwise", "pairs", "--name", "which")
+    program(
+        "studio", "create", "--open", "--setting", "contact=lab@example.org", "pairwise", "pairs", "--name", "which"
+    )
     link = program.json("studio", "invite", "which", "--role", "participant", "--uses", "2")["link"]
     with served_studio(program) as site:
         for place in (0, 1):

@@ -35,7 +35,19 @@ def judge(screen: Screen, question: str) -> str:
 
 def asked(program, name, study, people, choose):
     """Put a study into the studio, let people answer it in a browser, and export the answers."""
-    program("studio", "create", "annotate", study, "--name", name, "--qualification", "0")
+    program(
+        "studio",
+        "create",
+        "--open",
+        "--setting",
+        "contact=lab@example.org",
+        "annotate",
+        study,
+        "--name",
+        name,
+        "--qualification",
+        "0",
+    )
     link = program.json("studio", "invite", name, "--role", "participant", "--uses", people)["link"]
     with served_studio(program) as site:
         answered = [Person(site, name, link).answer_all(choose) for _ in range(people)]

@@ -59,7 +59,7 @@ def answer(screen: Screen, items: list[dict], missed: list[str]) -> str:
 def test_people_become_a_row_of_the_leaderboard(program, items):
     made = program.json("bench", "people", "study", "public-small.jsonl", "--out", "quiz", "--raters", RATERS)
     assert (made["items"], made["raters"]) == (ITEMS, RATERS)
-    program("studio", "create", "quiz", "quiz", "--name", "people")
+    program("studio", "create", "--open", "--setting", "contact=lab@example.org", "quiz", "quiz", "--name", "people")
     invited = program.json("studio", "invite", "people", "--role", "participant", "--uses", PEOPLE)
     missed: list[str] = []
     with served_studio(program) as site:

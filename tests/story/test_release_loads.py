@@ -16,7 +16,21 @@ N = 12
 def answered(tmp_path_factory):
     """A studio in which two people agreed, and called about half of the items sarcastic."""
     program = Program(tmp_path_factory.mktemp("answered"))
-    program("studio", "create", "reader-judgment", "starter-en", "--sample", N, "--raters", 2, "--name", "first")
+    program(
+        "studio",
+        "create",
+        "--open",
+        "--setting",
+        "contact=lab@example.org",
+        "reader-judgment",
+        "starter-en",
+        "--sample",
+        N,
+        "--raters",
+        2,
+        "--name",
+        "first",
+    )
     link = program.json("studio", "invite", "first", "--role", "participant", "--uses", 2)["link"]
     with served_studio(program) as site:
         for _ in range(2):

@@ -45,7 +45,18 @@ def told(program: Program) -> str:
     (program.folder / "survey.toml").write_text(
         'protocol = "author-survey"\ntitle = "Your own posts"\n[settings]\nminutes = 0.0\n', encoding="utf-8"
     )
-    program("studio", "create", "author-survey", "--name", "told", "--config", "survey.toml")
+    program(
+        "studio",
+        "create",
+        "--open",
+        "--setting",
+        "contact=lab@example.org",
+        "author-survey",
+        "--name",
+        "told",
+        "--config",
+        "survey.toml",
+    )
     link = program.json("studio", "invite", "told", "--role", "participant", "--uses", "2")["link"]
     with served_studio(program) as site:
         for who in ("ann", "bob"):
@@ -62,8 +73,32 @@ def test_a_survey_is_a_corpus(program, told):
 
 
 def test_a_linguist_and_other_people_judge_what_authors_told(program, told):
-    program("studio", "create", "categorise", told, "--name", "kinds", "--raters", "1")
-    program("studio", "create", "reader-judgment", told, "--name", "seen", "--raters", "2")
+    program(
+        "studio",
+        "create",
+        "--open",
+        "--setting",
+        "contact=lab@example.org",
+        "categorise",
+        told,
+        "--name",
+        "kinds",
+        "--raters",
+        "1",
+    )
+    program(
+        "studio",
+        "create",
+        "--open",
+        "--setting",
+        "contact=lab@example.org",
+        "reader-judgment",
+        told,
+        "--name",
+        "seen",
+        "--raters",
+        "2",
+    )
     links = {name: program.json("studio", "invite", name, "--role", "participant", "--uses", "2")["link"]
              for name in ("kinds", "seen")}  # fmt: skip
     with served_studio(program) as site:

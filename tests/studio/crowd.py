@@ -106,7 +106,9 @@ def prepare(server: Server, folder: Path, n_items: int = 200, raters: int = 60) 
         AnnotateItem(f"i{at}", Turn("B", f"Lovely, number {at}."), (Turn("A", "It rains."),)) for at in range(n_items)
     ]
     write_study(folder, Study("annotate", "Load", raters_per_item=raters, settings={"qualification": 0}), items)
-    server.command("create", "annotate", "--name", "load", str(folder))
+    server.command(
+        "create", "annotate", "--open", "--setting", "contact=lab@example.org", "--name", "load", str(folder)
+    )
     return server.command("invite", "load", "--role", "participant", "--uses", "500")["link"].rsplit("/", 1)[1]
 
 

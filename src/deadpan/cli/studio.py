@@ -105,6 +105,7 @@ def _known_protocol(ctx: click.Context, parameter: click.Parameter, name: str) -
 @click.option("--label", type=click.Choice(["sarcastic", "sincere"]), help="Only the examples with this label.")
 @click.option("--order", default="random", show_default=True, help="random, or informative (needs --detector).")
 @click.option("--detector", metavar="FOLDER", help="Detector whose most informative items come first.")
+@click.option("--open", "opened", is_flag=True, help="Open it at once; a study starts as a draft.")
 @limit_option
 @sample_option
 @reading_options
@@ -116,7 +117,8 @@ def create(
 ) -> None:  # fmt: skip
     """Create a study of one PROTOCOL.
 
-    PROTOCOL is annotate, author-survey, categorise, reader-judgment, audit, pairwise or quiz.
+    PROTOCOL is annotate, author-survey, categorise, reader-judgment, audit, pairwise, quiz, or custom
+    for questions of your own (in --config study.toml, or built in the browser).
     SOURCE is a corpus name, a table, a study folder, a file of items or Label Studio tasks (.json);
     for a quiz, a SarcBench set. An audit draws --sample items per label.
     """
@@ -139,7 +141,10 @@ def create(
     )
     detector = Detector.load(options["detector"]) if options["detector"] else None
     order = order_items(plan.items, detector, options["order"], options["seed"])
-    show(created_result(create_study(name, plan.study, plan.items, _actor(), order)), as_json)
+    if options["opened"] and not plan.study.settings.get("contact"):
+        raise ConfigError("an open study needs a contact that people can ask: add --setting contact=WHO")
+    study = create_study(name, plan.study, plan.items, _actor(), order, draft=not options["opened"])
+    show(created_result(study), as_json)
 
 
 def _published_study(
@@ -258,21 +263,22 @@ def members(
 @_settings_option
 @click.option("--title", default="", help="Title people see at the top.")
 @click.option("--stage", type=click.Choice(["open", "paused", "closed"]), help="New stage.")
+@click.option("--raters", type=click.IntRange(1), help="People per item: more than before.")
 @click.option("--add-items", type=click.Path(path_type=Path, exists=True), metavar="FILE",
               help="Add the items of a table, an item file or Label Studio tasks.")  # fmt: skip
 @_about_study
-def set_(study: Any, settings: Any, title: str, stage: str | None, add_items: Path | None, as_json: bool) -> None:
+def set_(study: Any, settings: Any, add_items: Path | None, as_json: bool, **changes: Any) -> None:
     """Change a study while it runs: settings, title, items; open, pause or close it."""
     from deadpan.studio.records import steering
     from deadpan.studio.records.sources import file_items
 
     if add_items:
-        if settings or title or stage:
+        if settings or any(changes.values()):
             raise ConfigError("--add-items changes the items only: give other changes by themselves")
         show(steering.add_items(study, file_items(add_items, study.protocol), _actor()), as_json)
         return
     given = dict(map(_parse_setting, settings))
-    show(steering.change_study(study, given, _actor(), title=title, stage=stage), as_json)
+    show(steering.change_study(study, given, _actor(), **changes), as_json)
 
 
 @studio.command("status")
@@ -382,9 +388,10 @@ def backup(out: Path, as_json: bool) -> None:
 @studio.command()
 @click.argument("file", type=PATH)
 @click.option("--tombstones", type=PATH, help="Folder of the old studio: keeps people who withdrew erased.")
+@click.option("--accept", is_flag=True, help="Restore without the list of those who withdrew since the backup.")
 @_opens_studio()
-def restore(file: Path, tombstones: Path | None, as_json: bool) -> None:
+def restore(file: Path, tombstones: Path | None, accept: bool, as_json: bool) -> None:
     """Read a backup into an empty studio, on SQLite or PostgreSQL."""
     from deadpan.studio.records.backup import restore_backup
 
-    show(restore_backup(file, tombstones), as_json)
+    show(restore_backup(file, tombstones, accept=accept), as_json)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
@@ -21,6 +22,8 @@ LIMITS = {
 }  # fmt: skip
 """The largest values: shares, and times that dates can be reckoned with. Settings are never negative."""
 LARGEST = 10**9
+QUESTIONNAIRE = ("age", "gender", "country", "first_language", "education", "sarcasm_use")
+"""What a study may ask people about themselves, each with a list of answers to choose from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +49,25 @@ class StudySettings:
     """Text of the first page, instead of the protocol's own."""
     guideline: str = ""
     """Guideline in Markdown, shown before the protocol's own examples."""
+    controller: str = ""
+    """Who is responsible for the data: a person or an institution, with an address."""
+    purpose: str = ""
+    """What the answers are collected for."""
+    stored: str = ""
+    """What is stored about people, instead of the studio's own words."""
+    kept: str = ""
+    """How long it is kept."""
+    ethics: str = ""
+    """Number of the ethics approval."""
     contact: str = ""
+    """Whom to ask. A study cannot be opened without one."""
+    blind_adjudication: bool = False
+    """Hide what people answered from whoever decides a disagreement."""
+    model_answers: Literal["hidden", "after", "before"] = "hidden"
+    """When a model's answers are shown to annotators: never, after their own, or before (as suggestions)."""
+    questionnaire: tuple[str, ...] = ()
+    """What people are asked about themselves; released in groups of five or more."""
+    questionnaire_at: Literal["before", "after"] = "before"
     per_person: int = 0
     """Items one person gets at most; 0: as many as there are."""
     per_group: Mapping[str, int] = field(default_factory=dict)
@@ -65,6 +86,8 @@ class StudySettings:
             value = getattr(self, name)
             if isinstance(value, int | float) and not 0 <= value <= LIMITS.get(name, LARGEST):
                 raise ValueError(f"{name} needs 0 to {LIMITS.get(name, LARGEST):,}, got {value}")
+        if strange := [name for name in self.questionnaire if name not in QUESTIONNAIRE]:
+            raise ValueError(f"questionnaire: {strange[0]!r} is not asked: choose from {', '.join(QUESTIONNAIRE)}")
         for name in ("completion_url", "screenout_url"):
             if not _is_address(getattr(self, name)):
                 raise ValueError(f"{name} needs an address that begins with https://")
@@ -136,6 +159,92 @@ class AuthorSurveySettings(StudySettings):
     """Every post needs a link that names its account; without one the rule of one account checks nothing."""
 
 
+QuestionKind = Literal["choice", "many", "scale", "slider", "ranking", "text", "spans"]
+OTHERS = ".others"
+"""End of the name of the second question: how many others will give the same answer."""
+_QUESTION_NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
+_LONGEST_SCALE = 11
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CustomQuestion:
+    """A question of a custom study. `options` are the answers, or the labels of spans.
+
+    A scale has the steps `low` to `high`, a slider the numbers between; `ends` says what they mean. With
+    `after` and `when` it is asked only if that earlier question got one of these answers. `predict` asks how
+    many others will give the same answer.
+    """
+
+    name: str
+    text: str
+    kind: QuestionKind = "choice"
+    options: tuple[str, ...] = ()
+    low: int = 1
+    high: int = 5
+    ends: tuple[str, ...] = ()
+    required: bool = True
+    after: str = ""
+    when: tuple[str, ...] = ()
+    predict: bool = False
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The answers a condition can name."""
+        if self.kind == "scale":
+            return tuple(str(step) for step in range(self.low, self.high + 1))
+        return self.options if self.kind in ("choice", "many") else ()
+
+
+def question_problems(questions: Sequence[CustomQuestion]) -> list[tuple[int, str, str]]:
+    """Return what is wrong with the questions: the place of each, the field, and the mistake."""
+    found: list[tuple[int, str, str]] = [] if questions else [(0, "name", "a study needs a question")]
+    earlier: dict[str, CustomQuestion] = {}
+    for at, q in enumerate(questions):
+        if not _QUESTION_NAME.fullmatch(q.name):
+            found.append((at, "name", "a name has small letters, digits and hyphens, and begins with a letter"))
+        elif q.name in earlier:
+            found.append((at, "name", "two questions have this name"))
+        if not q.text.strip():
+            found.append((at, "text", "a question needs words"))
+        least = {"choice": 2, "many": 1, "ranking": 2, "spans": 1}.get(q.kind, 0)
+        if len(q.options) < least or not all(option.strip() for option in q.options):
+            found.append((at, "options", "give the answers to choose from, one per line"))
+        elif len(set(q.options)) < len(q.options):
+            found.append((at, "options", "two answers are the same"))
+        if q.kind in ("scale", "slider") and not 0 < q.high - q.low < (_LONGEST_SCALE if q.kind == "scale" else 10**6):
+            found.append((at, "high", "the highest value is above the lowest, and a scale has 2 to 11 steps"))
+        if len(q.ends) not in (0, 2):
+            found.append((at, "ends", "label both ends, or none"))
+        if q.predict and q.kind != "choice":
+            found.append((at, "predict", "only of a question with one answer can others' answers be predicted"))
+        if q.after and q.after not in earlier:
+            found.append((at, "after", "there is no earlier question of this name"))
+        elif q.after and (not q.when or not set(q.when) <= set(earlier[q.after].answers)):
+            found.append((at, "when", "name answers of the earlier question"))
+        earlier[q.name] = q
+    return found
+
+
+def _sarcastic_or_not() -> tuple[CustomQuestion, ...]:
+    answers = ("sarcastic", "not sarcastic")
+    return (CustomQuestion(name="sarcastic", text="Is this sarcastic?", options=answers),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CustomSettings(StudySettings):
+    """Questions of one's own. The majority's answer to `label_question` is the label of a release."""
+
+    questions: tuple[CustomQuestion, ...] = field(default_factory=_sarcastic_or_not)
+    label_question: str = "sarcastic"
+    sarcastic_answers: tuple[str, ...] = ("sarcastic",)
+
+    def __post_init__(self) -> None:
+        StudySettings.__post_init__(self)
+        for at, name, wrong in question_problems(self.questions):
+            shown = self.questions[at].name if self.questions else ""
+            raise ValueError(f"question {at + 1} ({shown}), {name}: {wrong}")
+
+
 HIDDEN = "hidden"
 OPTIONS_OF_A_QUIZ = 6
 
@@ -168,6 +277,8 @@ class StudyItem:
     response: Turn
     context: tuple[Turn, ...] = ()
     check: Mapping[str, str] = hidden(default_factory=dict)
+    columns: Mapping[str, str] = hidden(default_factory=dict)
+    """Columns of the source that nothing else holds: they are exported, and released if chosen."""
 
     def problem(self) -> str:
         """Return why nobody can be asked about this item; empty if they can."""
@@ -289,6 +400,15 @@ class QuizItem(StudyItem):
         return ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CustomItem(StudyItem):
+    """A text to ask one's own questions about, with the label its author gave it where it has one."""
+
+    label: bool | None = hidden(None)
+    source: str = hidden("")
+    categories: tuple[str, ...] = hidden(())
+
+
 STUDY, ITEMS = "study.toml", "items.jsonl"
 _EXAMPLE_ONLY = ("label_kind", "group", "sequence", "split", "meta")
 PROTOCOL_PLUGINS = "deadpan.protocols"
@@ -302,6 +422,7 @@ _TYPES: dict[str, tuple[type[StudyItem], type[StudySettings]]] = {
     "audit": (AuditItem, AuditSettings),
     "pairwise": (PairwiseItem, StudySettings),
     "quiz": (QuizItem, QuizSettings),
+    "custom": (CustomItem, CustomSettings),
 }
 
 

@@ -109,6 +109,7 @@ class StoredStudy(models.Model):
     cases_upto = models.BigIntegerField(default=0)
     raters_per_item = models.PositiveIntegerField()
     settings = models.JSONField(default=dict)
+    is_draft = models.BooleanField(default=False)
     is_open = models.BooleanField(default=True)
     is_closed = models.BooleanField(default=False)
     main_items = models.PositiveIntegerField(default=0)
@@ -120,7 +121,9 @@ class StoredStudy(models.Model):
 
     @property
     def stage(self) -> str:
-        """Return open, paused or closed."""
+        """Return draft, open, paused or closed."""
+        if self.is_draft:
+            return "draft"
         return "closed" if self.is_closed else "open" if self.is_open else "paused"
 
 
@@ -168,7 +171,9 @@ class Member(models.Model):
     """A person in a study, in one role. Exports and adjudicators see the pseudonym only.
 
     `done`, `round_done`, `checks` and `seconds` add up the member's work, so that no page counts the journal.
-    `page_seconds` is time on pages without answers: consent, guideline, items read and left.
+    `page_seconds` is time on pages without answers: consent, guideline, items read and left. Time before
+    `counted_until` is counted already, so that claims that overlap count once; `claimed_seconds` adds up what
+    the browser claimed, whatever was counted of it.
     """
 
     study = models.ForeignKey(StoredStudy, models.PROTECT, related_name="members")
@@ -181,12 +186,13 @@ class Member(models.Model):
     invite = models.ForeignKey("Invite", models.SET_NULL, null=True, related_name="members")
     joined_at = models.DateTimeField(default=timezone.now)
     consented_at = models.DateTimeField(null=True)
-    seen_at = models.DateTimeField(null=True)
+    counted_until = models.DateTimeField(null=True)
     done = models.PositiveIntegerField(default=0)
     round_done = models.PositiveIntegerField(default=0)
     checks = models.PositiveIntegerField(default=0)
     seconds = models.FloatField(default=0.0)
     page_seconds = models.FloatField(default=0.0)
+    claimed_seconds = models.FloatField(default=0.0)
 
     class Meta:
         constraints = (
@@ -203,8 +209,23 @@ class Identity(models.Model):
     platform = models.JSONField(default=dict)
     country = models.CharField(max_length=80, blank=True)
     gender = models.CharField(max_length=40, blank=True)
+    facts = models.JSONField(default=dict)
     consent_text = models.TextField(blank=True)
+    consent_version = models.PositiveIntegerField(null=True)
     withdrawal_hash = models.CharField(max_length=64, blank=True, db_index=True)
+
+
+class StoredConsent(models.Model):
+    """A version of what people agree to, word for word. It holds nothing about anybody and is never changed."""
+
+    study = models.ForeignKey(StoredStudy, models.PROTECT, related_name="consents")
+    number = models.PositiveIntegerField()
+    text = models.TextField()
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        db_table = "studio_consent"
+        constraints = (models.UniqueConstraint(fields=("study", "number"), name="one_consent_a_number"),)
 
 
 class Invite(models.Model):
@@ -275,6 +296,7 @@ class StoredJudgment(AppendOnlyModel):
     seconds = models.FloatField(default=0.0)
     key = models.CharField(max_length=80)
     source = models.CharField(max_length=12, default="web")
+    note = models.TextField(blank=True, default="")
     batch = models.ForeignKey(StoredImport, models.PROTECT, null=True, related_name="judgments")
     created_at = models.DateTimeField(default=timezone.now)
 
@@ -342,20 +364,39 @@ class StoredFigures(models.Model):
         constraints = (models.UniqueConstraint(fields=("study", "language"), name="figures_a_language"),)
 
 
+class StoredOpinion(models.Model):
+    """What a model answers to one question about one item, beside the people. It is never a vote."""
+
+    study = models.ForeignKey(StoredStudy, models.CASCADE, related_name="opinions")
+    item = models.ForeignKey(StoredItem, models.CASCADE, related_name="opinions")
+    model = models.CharField(max_length=100)
+    question = models.CharField(max_length=60)
+    answer = models.TextField()
+    score = models.FloatField(null=True)
+
+    class Meta:
+        db_table = "studio_opinion"
+        constraints = (models.UniqueConstraint(fields=("item", "model", "question"), name="one_opinion_a_model"),)
+
+
 class StoredCase(models.Model):
-    """A disagreement: an item and a question with different answers. Kept up to date from the journal."""
+    """A disagreement: an item and a question with different answers. Kept up to date from the journal.
+
+    `place` sorts the list: the share of the commonest answer, less one where a model says something else.
+    """
 
     study = models.ForeignKey(StoredStudy, models.CASCADE, related_name="cases")
     item = models.ForeignKey(StoredItem, models.CASCADE, related_name="cases")
     question = models.CharField(max_length=60)
     counts = models.JSONField()
-    share = models.FloatField()
+    place = models.FloatField()
+    model = models.TextField(blank=True, default="")
     decided = models.TextField(blank=True, default="")
 
     class Meta:
         db_table = "studio_case"
         constraints = (models.UniqueConstraint(fields=("item", "question"), name="a_case_once"),)
-        indexes = (models.Index(fields=("study", "decided", "share", "item"), name="cases_to_decide"),)
+        indexes = (models.Index(fields=("study", "decided", "place", "item"), name="cases_to_decide"),)
 
 
 class Attempt(models.Model):

@@ -45,7 +45,9 @@ def test_a_backup_goes_from_postgresql_to_sqlite_and_back(address, tmp_path):
     first = Server(tmp_path / "first", address)
     lite = Server(tmp_path / "lite", "")
     second = Server(tmp_path / "second", new_database("second"))
-    first.command("create", "reader-judgment", "--name", "s", str(tmp_path / "study"))
+    first.command(
+        "create", "--open", "--setting", "contact=x", "reader-judgment", "--name", "s", str(tmp_path / "study")
+    )
     first.command("import", "s", str(tmp_path / "one.jsonl"))
     before = exported(first, tmp_path / "out-first")
     assert len(before) == 3

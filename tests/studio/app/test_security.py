@@ -183,7 +183,7 @@ def test_survey_fields_cannot_become_markup(site):
 def test_login_and_withdraw_fields_cannot_become_markup(site):
     for address, form in (
         ("/login", {"name": ATTACK, "password": "x", "next": ATTACK}),
-        ("/withdraw", {"code": ATTACK}),
+        ("/withdraw", {"code": ATTACK, "sure": "yes"}),
     ):
         text = site.client().post(address, form).content.decode()
         assert "<script>alert" not in text and "<img src=x" not in text

@@ -62,14 +62,24 @@ def studio(tmp_path_factory, template):
         folder = tmp_path_factory.mktemp("study")
         study = Study(protocol, f"{protocol} ({language})", language=language, raters_per_item=6)
         write_study(folder, study, items(protocol, language))
-        found.run("create", protocol, "--name", name, str(folder))
+        found.run("create", protocol, "--open", "--setting", "contact=lab@example.org", "--name", name, str(folder))
     for language in ("en", "ko"):
         config = tmp_path_factory.mktemp("author-survey") / "study.toml"
         config.write_text(
             f'protocol = "author-survey"\ntitle = "author-survey ({language})"\nlanguage = "{language}"\n[settings]\nminutes = 0.0\ncompletion_code = "DONE"\n',
             "utf-8",
         )
-        found.run("create", "author-survey", "--name", f"author-survey-{language}", "--config", str(config))
+        found.run(
+            "create",
+            "author-survey",
+            "--open",
+            "--setting",
+            "contact=lab@example.org",
+            "--name",
+            f"author-survey-{language}",
+            "--config",
+            str(config),
+        )
     with found.served():
         yield found
 

@@ -193,9 +193,12 @@ def test_withdrawal_erases_and_leaves_a_tombstone(site, study, tmp_path):
     client, code, _ = hand_in(site, study)
     hand_in(site, study, "bob")
     anybody = site.client()
-    assert b"No such code" in anybody.post("/withdraw", {"code": "AAAA-BBBB"}).content
-    assert b"You have withdrawn" in anybody.post("/withdraw", {"code": code.lower().replace("-", " ")}).content
-    assert b"No such code" in anybody.post("/withdraw", {"code": code}).content
+    assert b"No such code" in anybody.post("/withdraw", {"code": "AAAA-BBBB", "sure": "yes"}).content
+    assert (
+        b"You have withdrawn"
+        in anybody.post("/withdraw", {"code": code.lower().replace("-", " "), "sure": "yes"}).content
+    )
+    assert b"No such code" in anybody.post("/withdraw", {"code": code, "sure": "yes"}).content
     assert StoredSubmission.objects.count() == 1 and Identity.objects.count() == 1 and Tombstone.objects.count() == 1
     assert client.get("/s/s/").url.startswith("/login")
     exported = export_study(study, tmp_path / "out")
@@ -208,7 +211,7 @@ def test_an_annotator_who_withdraws_is_left_out_and_their_items_go_back(site, it
     client = site.person(study)
     code = re.search(r'id="code">([A-Z0-9-]+)<', client.get("/s/s/guideline").content.decode())[1]
     site.answer_all(client, study, lambda item: {"sarcastic": "sarcastic"})
-    site.client().post("/withdraw", {"code": code})
+    site.client().post("/withdraw", {"code": code, "sure": "yes"})
     exported = export_study(study, tmp_path / "out")
     counts, tally = exported.counts, exported.tally
     assert counts == {"judgments": 0, "labels": 0} and tally.drops == {"withdrawn": 3}

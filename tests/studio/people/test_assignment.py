@@ -86,13 +86,13 @@ def test_attention_checks_come_in_between_and_are_left_out_of_labels(site, items
 def test_hours_and_pay(site, items):
     from django.utils import timezone
 
-    from deadpan.studio.models import Assignment
+    from deadpan.studio.models import Member
 
     study = site.make("reader-judgment", items(2), raters_per_item=1, settings={"rate": 12, "currency": "EUR"})
     client = site.person(study)
     for _ in range(2):
         address = site.open_item(client, study)
-        Assignment.objects.update(given_at=timezone.now() - timedelta(hours=1))
+        Member.objects.update(joined_at=timezone.now() - timedelta(hours=1), counted_until=None)
         site.save(client, address, seconds=900.0, **YES)
     worker = study_progress(study, timezone.now()).workers[0]
     assert (worker.hours, worker.owed, worker.done) == (0.5, 6.0, 2)

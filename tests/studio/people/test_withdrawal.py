@@ -38,7 +38,7 @@ def test_nothing_of_a_person_is_left(site, study, tmp_path):
     assert NAME in owner.get("/s/s/dashboard").content.decode()
     code = code_of(client, study)
     assert NAME.encode() in bytes_at(site.home)
-    page = site.client().post("/withdraw", {"code": code}).content.decode()
+    page = site.client().post("/withdraw", {"code": code, "sure": "yes"}).content.decode()
     assert "erased" in page
     assert not StoredJudgment.objects.exists() and not Member.objects.exists()
     assert not Person.objects.filter(name=NAME).exists()
@@ -63,11 +63,11 @@ def test_figures_computed_while_somebody_withdraws_are_not_kept(site, study, mon
 
     def rendered(*args):
         page = render(*args)
-        site.client().post("/withdraw", {"code": code})  # after the page was made, before it is kept
+        site.client().post("/withdraw", {"code": code, "sure": "yes"})  # after the page was made, before it is kept
         return page
 
     monkeypatch.setattr(figures, "render_to_string", rendered)
-    assert NAME in figures.compute_figures(study, "en")
+    figures.compute_figures(study, "en")
     assert not StoredFigures.objects.exists() and NAME.encode() not in bytes_at(site.home)
 
 
@@ -76,7 +76,7 @@ def test_somebody_in_two_studies_leaves_one_and_stays_in_the_other(site, study, 
     client = site.person(study, name=NAME)
     client.post(site.link(other))
     client.post("/s/other/consent", {"agree": "yes"})
-    site.client().post("/withdraw", {"code": code_of(client, study)})
+    site.client().post("/withdraw", {"code": code_of(client, study), "sure": "yes"})
     assert client.get("/s/s/").status_code == 404
     assert site.open_item(client, other)
     assert NAME not in site.owner().get("/s/s/dashboard").content.decode()
@@ -89,7 +89,7 @@ def test_the_code_is_nowhere_stored_and_agreeing_again_keeps_it(site, study):
     assert code_of(client, study) == code  # it can be looked up again
     assert code not in str(list(client.session.items()))
     assert code.encode() not in bytes_at(site.home)
-    assert b"You have withdrawn" in site.client().post("/withdraw", {"code": code}).content
+    assert b"You have withdrawn" in site.client().post("/withdraw", {"code": code, "sure": "yes"}).content
 
 
 def test_every_page_links_to_the_withdrawal(site, study):
@@ -108,7 +108,7 @@ def test_an_older_backup_does_not_bring_anybody_back(site, study, template, tmp_
         site.answer_all(person, study, lambda item: FULL)
     back_up(tmp_path / "old.gz")
     assert (tmp_path / "old.gz").stat().st_mode & 0o077 == 0
-    site.client().post("/withdraw", {"code": code_of(client, study)})
+    site.client().post("/withdraw", {"code": code_of(client, study), "sure": "yes"})
     other = tmp_path / "other"
     other.mkdir()
     shutil.copy(template, other / "studio.sqlite3")
@@ -129,7 +129,7 @@ def test_a_list_cut_off_by_a_crash_takes_the_next_withdrawal(site, study):
     path = site.home / "tombstones.jsonl"
     path.write_text('{"study": "s", "at": "2026-')
     client = site.person(study, name=NAME)
-    site.client().post("/withdraw", {"code": code_of(client, study)})
+    site.client().post("/withdraw", {"code": code_of(client, study), "sure": "yes"})
     assert [entry["study"] for entry in read_tombstones(path)] == [study.slug]
 
 
@@ -144,7 +144,7 @@ def test_an_old_database_file_put_back_forgets_again(site, study, tmp_path):
     code = code_of(client, study)
     connection.close()
     shutil.copy(site.home / "studio.sqlite3", tmp_path / "copy.sqlite3")
-    site.client().post("/withdraw", {"code": code})
+    site.client().post("/withdraw", {"code": code, "sure": "yes"})
     connection.close()
     shutil.copy(tmp_path / "copy.sqlite3", site.home / "studio.sqlite3")
     open_studio(site.home, "")
@@ -156,14 +156,14 @@ def test_who_withdrew_is_paid_without_a_name(site, study):
 
     from django.utils import timezone
 
-    from deadpan.studio.models import Assignment
+    from deadpan.studio.models import Member
     from deadpan.studio.records.progress import study_progress
 
     client = site.person(study, name=NAME)
     address = site.open_item(client, study)
-    Assignment.objects.update(given_at=timezone.now() - timedelta(hours=1))
+    Member.objects.update(joined_at=timezone.now() - timedelta(hours=1))
     site.save(client, address, seconds=1800.0, **FULL)
-    site.client().post("/withdraw", {"code": code_of(client, study)})
+    site.client().post("/withdraw", {"code": code_of(client, study), "sure": "yes"})
     (worker,) = study_progress(study, timezone.now()).workers
     assert (worker.name, worker.state, worker.owed) == ("", "withdrawn", 6.0)
 

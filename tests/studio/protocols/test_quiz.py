@@ -28,7 +28,21 @@ def test_people_take_the_benchmark_and_become_a_row(deadpan, site, tmp_path):
     key = {item.id: item.answer for item in items}
     hard = sorted(key)[0]
     home = ("--home", site.home)
-    made = deadpan("studio", "create", "quiz", "--name", "q", some, "--raters", 3, *home, "--json")
+    made = deadpan(
+        "studio",
+        "create",
+        "--open",
+        "--setting",
+        "contact=lab@example.org",
+        "quiz",
+        "--name",
+        "q",
+        some,
+        "--raters",
+        3,
+        *home,
+        "--json",
+    )
     assert made.json["items"] == ITEMS, made.err
     from deadpan.studio.models import StoredStudy
 
@@ -62,7 +76,20 @@ def test_an_answer_withdrawn_is_no_answer(deadpan, site, tmp_path):
     home = ("--home", site.home)
     some = tmp_path / "some.jsonl"
     write_items(some, unrelated(2))
-    deadpan("studio", "create", "quiz", "--name", "q", some, "--raters", 1, *home)
+    deadpan(
+        "studio",
+        "create",
+        "--open",
+        "--setting",
+        "contact=lab@example.org",
+        "quiz",
+        "--name",
+        "q",
+        some,
+        "--raters",
+        1,
+        *home,
+    )
     from deadpan.studio.models import StoredStudy
 
     study = StoredStudy.objects.get()
@@ -126,7 +153,20 @@ def test_the_set_and_its_hash_are_kept_and_exported(deadpan, site, tmp_path):
     from deadpan.studio.models import StoredStudy
 
     home = ("--home", site.home)
-    deadpan("studio", "create", "quiz", "public@0.2.0", "--limit", 4, "--name", "q", *home)
+    deadpan(
+        "studio",
+        "create",
+        "--open",
+        "--setting",
+        "contact=lab@example.org",
+        "quiz",
+        "public@0.2.0",
+        "--limit",
+        4,
+        "--name",
+        "q",
+        *home,
+    )
     chosen, study = open_set("public@0.2.0"), StoredStudy.objects.get()
     assert (study.settings["set"], study.settings["set_hash"]) == (chosen.label, chosen.hash)
     changed = deadpan("studio", "set", "q", "--setting", "set_hash=other", *home)
@@ -194,7 +234,20 @@ def test_twins_take_twice_the_people_and_the_row_is_complete(deadpan, site, tmp_
     pair = [item for item in english if item.pair_id == english[0].pair_id]
     assert len(pair) == 2
     write_items(some, pair)
-    deadpan("studio", "create", "quiz", "--name", "q", some, "--raters", 2, *home)
+    deadpan(
+        "studio",
+        "create",
+        "--open",
+        "--setting",
+        "contact=lab@example.org",
+        "quiz",
+        "--name",
+        "q",
+        some,
+        "--raters",
+        2,
+        *home,
+    )
     study, key = StoredStudy.objects.get(), {item.id: LETTERS[item.answer] for item in pair}
     for _ in range(4):
         client = site.person(study, role="participant")

@@ -161,19 +161,19 @@ def test_the_database_refuses_to_change_the_journal(site, study):
 
 
 def test_time_is_credible(site, study):
-    """A browser may say anything; more than has passed since the item was given is not paid."""
+    """A browser may say anything; time that has not passed, or that is counted already, is not paid."""
     from django.utils import timezone
 
-    from deadpan.studio.models import Assignment, StoredJudgment
+    from deadpan.studio.models import Member, StoredJudgment
 
     client = site.person(study)
     address = site.open_item(client, study)
-    Assignment.objects.update(given_at=timezone.now() - timedelta(seconds=60))
+    Member.objects.update(joined_at=timezone.now() - timedelta(seconds=60))
     site.save(client, address, seconds=20.0, response="sarcasm")
     site.save(client, address, seconds=1e9, context="normal")
     site.save(client, address, seconds=-5, comment="fine")
     seconds = [j.seconds for j in StoredJudgment.objects.order_by("id")]
-    assert seconds[0] == 20.0 and 39 < seconds[1] < 45 and seconds[2] == 0.0
+    assert seconds[0] == 20.0 and 0 <= seconds[1] < 20 and seconds[2] == 0.0
 
 
 def test_the_form_works_without_scripts(site, study):

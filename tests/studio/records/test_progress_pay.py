@@ -43,3 +43,41 @@ def test_the_pages_script_has_the_same_limit():
 
     script = Path(deadpan.studio.__file__).parent / "static" / "studio" / "attention.js"
     assert f"IDLE = {IDLE_MINUTES * 60_000};" in script.read_text("utf-8")
+
+
+def test_a_forged_claim_pays_no_more_than_the_time_that_has_passed(site, study):
+    """Saving finished items again with huge times, in two windows, with old times and page time on top."""
+    from django.utils import timezone
+
+    from deadpan.studio.models import Member
+    from deadpan.studio.records.progress import study_progress
+
+    client = site.person(study)
+    Member.objects.update(joined_at=timezone.now() - timedelta(seconds=189))
+    address = site.open_item(client, study)
+    for answer in ("sarcastic", "not sarcastic", "sarcastic"):
+        assert site.save(client, address, seconds=999_999, sarcastic=answer).status_code == 200
+        assert client.post("/s/s/time", {"seconds": "3600"}).status_code == 204
+    body = {"answers": {"sarcastic": "sarcastic"}, "seconds": 100, "ago": -10_000, "key": "early"}
+    assert client.post(f"{address}/save", body, content_type="application/json").status_code == 200
+    (worker,) = study_progress(study, timezone.now()).workers
+    passed = (timezone.now() - Member.objects.get().joined_at).total_seconds()
+    assert 180 < worker.hours * 3600 <= passed + 2
+    assert worker.claims_too_much and worker.claimed > 800
+    page = site.owner().get("/s/s/dashboard").content.decode()
+    assert "Look at the answers before you pay" in page
+
+
+def test_answers_kept_on_the_device_are_paid_for_the_time_they_took(site, study):
+    """Twenty seconds of work, sent an hour later with an answer of now: both count, the hour between does not."""
+    from django.utils import timezone
+
+    from deadpan.studio.models import Member
+
+    client = site.person(study)
+    Member.objects.update(joined_at=timezone.now() - timedelta(hours=2))
+    address = site.open_item(client, study)
+    for seconds, ago, key in ((20, 3600, "a"), (20, 3590, "b"), (30, 0, "c")):
+        body = {"answers": {"sarcastic": "sarcastic"}, "seconds": seconds, "ago": ago, "key": key}
+        assert client.post(f"{address}/save", body, content_type="application/json").status_code == 200
+    assert Member.objects.get().seconds == pytest.approx(20 + 10 + 30, abs=1)

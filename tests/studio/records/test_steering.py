@@ -42,6 +42,7 @@ def test_a_study_is_made_from_a_table_with_a_column_picker_and_a_preview(site):
 
 def test_a_round_and_who_may_take_part_are_chosen_with_the_study(site):
     from deadpan.studio.models import StoredStudy
+    from deadpan.studio.records.steering import change_study
 
     owner = site.owner()
     bad = new(owner, qualification="-1", overlap="2", country="Atlantis")
@@ -54,6 +55,10 @@ def test_a_round_and_who_may_take_part_are_chosen_with_the_study(site):
     study = StoredStudy.objects.get()
     assert (study.round_items, study.main_items) == (1, 1)
     assert study.settings["match"] == {"country": "KR", "gender": "female"}
+    assert study.stage == "draft" and b"has not begun" in site.person(study, consent=False).get("/s/up/").content
+    refused = owner.post("/s/up/stage", {"stage": "open"})
+    assert refused.status_code == 400 and b"contact" in refused.content
+    change_study(study, {"contact": "lab@example.org"}, "test", stage="open")
     client = site.person(study, consent=False)
     assert 'name="country"' in client.get("/s/up/consent").content.decode()
 

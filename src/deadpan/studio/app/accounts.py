@@ -45,8 +45,10 @@ from deadpan.studio.people.admission import (
     platform_ids,
     use_invite,
 )
-from deadpan.studio.people.withdrawal import withdraw
+from deadpan.studio.people.assignment import next_assignment, progress_of
+from deadpan.studio.people.withdrawal import member_of_code, withdraw
 from deadpan.studio.records.imports import IMPORTED_NAME
+from deadpan.studio.records.progress import places_done
 
 _BACKEND = "deadpan.studio.app.security.PasswordBackend"
 _RETURN_SALT = "deadpan.studio.return"
@@ -261,9 +263,19 @@ def _known_member(request: HttpRequest, invite: Any) -> HttpResponse | None:
     if request.method == "POST" and invite.uses == 1 and invite.revoked_at is None:
         member = invite.members.select_related("person").first()
         if member is not None and is_guest(member.person):
+            if _has_finished(member):
+                # Whoever finds the link must see neither the answers nor the code.
+                return render(request, "studio/join_again.html", {"study": invite.study, "finished": True})
             sign_in(request, member.person)
             return redirect("study", slug=invite.study.slug)
     return None
+
+
+def _has_finished(member: Any) -> bool:
+    """Return whether this person has handed in everything the study has for them."""
+    if member.submissions.exists():
+        return True
+    return bool(member.done) and next_assignment(member, timezone.now()) is None
 
 
 def _used_up(request: HttpRequest, invite: Any) -> HttpResponse:
@@ -326,10 +338,13 @@ def _person(request: HttpRequest, form: AccountForm | None, outsider: bool) -> A
 
 @login_required
 def home(request: HttpRequest) -> HttpResponse:
-    """List the person's studies; for an owner, all studies."""
+    """List the person's studies with their progress; for an owner, all studies with theirs."""
     mine = Member.objects.filter(person=request.user).exclude(state__in=(WITHDRAWN, REMOVED)).select_related("study")
+    memberships = [{"m": member, "progress": progress_of(member, member.study)} for member in mine]
     studies = StoredStudy.objects.order_by("-created_at") if request.user.is_owner else []
-    return render(request, "studio/home.html", {"memberships": mine, "studies": studies})
+    done = places_done() if request.user.is_owner else {}
+    rows = [{"study": study, "places": done.get(study.pk, (0, 0))} for study in studies]
+    return render(request, "studio/home.html", {"memberships": memberships, "studies": rows})
 
 
 def style_sheet(request: HttpRequest) -> HttpResponse:
@@ -338,18 +353,20 @@ def style_sheet(request: HttpRequest) -> HttpResponse:
 
 
 def withdrawal(request: HttpRequest) -> HttpResponse:
-    """Withdraw with the code; no login is needed."""
-    message, done, status = "", False, 200
+    """Withdraw with the code, after one question; no login is needed."""
+    message, done, status, found = "", False, 200, None
+    code = clean_text(request.POST.get("code", ""))[:60]
     if request.method == "POST":
         at = timezone.now()
         attempt = LoginAttempt(request, "withdraw", at)
         if attempt.refused:
             message, status = gettext("Too many attempts. Wait ten minutes."), 429
-        elif withdraw(clean_text(request.POST.get("code", "")), at):
-            done = True
-            attempt.succeeded()
-            if request.user.is_authenticated and not Person.objects.filter(pk=request.user.pk).exists():
-                logout(request)
-        else:
+        elif (found := member_of_code(code)) is None:
             message = gettext("No such code, or it was used already. Check it letter by letter.")
-    return render(request, "studio/withdraw.html", {"message": message, "done": done}, status=status)
+        else:
+            attempt.succeeded()
+            done = request.POST.get("sure") == "yes" and withdraw(code, at)
+        if done and request.user.is_authenticated and not Person.objects.filter(pk=request.user.pk).exists():
+            logout(request)
+    context = {"message": message, "done": done, "found": found, "code": code}
+    return render(request, "studio/withdraw.html", context, status=status)

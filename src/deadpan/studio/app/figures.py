@@ -19,9 +19,9 @@ from django.utils.translation import gettext_lazy
 from deadpan.page import Cell, Table
 from deadpan.studio.app.settings import WORKER_VARIABLE
 from deadpan.studio.models import StoredFigures, StoredJudgment
-from deadpan.studio.people.admission import GUEST, applicants, has_round
+from deadpan.studio.people.admission import applicants, has_round, shown_name
 from deadpan.studio.records.labels import refresh_cases, study_agreement, study_report
-from deadpan.studio.records.progress import StudyProgress, Worker, pay_rule, study_progress
+from deadpan.studio.records.progress import StudyProgress, pay_rule, study_progress
 from deadpan.studio.records.studies import lock_study, settings_of
 
 # Figures that somebody looked at within this time are kept up to date.
@@ -59,7 +59,21 @@ def stamp_of(study: Any) -> str:
 
 
 def figures_page(study: Any) -> Any:
-    """Return the figures as HTML: the latest there are, or computed now if nobody else does it."""
+    """Return progress and people as they are now, and below them the figures that take longer."""
+    counted = study_progress(study, timezone.now())
+    context = {
+        "study": study,
+        "progress": counted,
+        "people": _people(counted),
+        "too_much": [worker for worker in counted.workers if worker.claims_too_much],
+        "numeric": [_("hours"), _("owed"), _("checks passed")],
+        "rule": pay_rule(settings_of(study)),
+    }
+    return mark_safe(render_to_string("studio/dashboard_now.html", context) + _kept_figures(study))
+
+
+def _kept_figures(study: Any) -> Any:
+    """Return agreement, report and disagreements: the latest there are, or computed now if nobody else does it."""
     now, language = timezone.now(), (translation.get_language() or "en")[:10]
     row = StoredFigures.objects.filter(study=study, language=language).first()
     if row is not None:
@@ -114,21 +128,16 @@ def refresh_watched() -> int:
 
 
 def _figures(study: Any) -> dict[str, Any]:
-    now = timezone.now()
-    counted = study_progress(study, now)
-    cases = study.cases.select_related("item").order_by("decided", "share", "item_id")
+    cases = study.cases.select_related("item").order_by("decided", "place", "item_id")
     return {
         "study": study,
         "agreement": _agreement(study),
         "sections": study_report(study),
         "split": cases[:_DISAGREEMENTS_SHOWN],
         "split_count": study.cases.count(),
-        "progress": counted,
-        "people": _people(counted),
         "applicants": applicants(study) if has_round(study) else [],
-        "at": now,
-        "numeric": [_("hours"), _("owed"), _("checks passed"), _("share")],
-        "rule": pay_rule(settings_of(study)),
+        "at": timezone.now(),
+        "numeric": [_("share")],
     }
 
 
@@ -146,21 +155,14 @@ def _agreement(study: Any) -> list[tuple[str, Table]]:
     ]
 
 
-def _display_name(worker: Worker) -> str:
-    """Return the name of an account; a guest's is random, so the pseudonym, which exports have too."""
-    if worker.name.startswith(GUEST):
-        return f"{_('guest')} {worker.pseudonym}"
-    return worker.name or worker.pseudonym
-
-
 def _people(counted: StudyProgress) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (
-            _display_name(worker),
+            shown_name(worker.name, worker.pseudonym),
             _(worker.role),
             _(worker.state),
             worker.done,
-            f"{worker.hours:.2f}",
+            f"{worker.hours:.2f}" + (f" ({_('claimed')} {worker.claimed:.2f})" if worker.claims_too_much else ""),
             f"{worker.owed:.2f} {counted.currency}".strip() if worker.owed is not None else None,
             f"{worker.checks_passed} / {worker.checks}" if worker.checks else None,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, Literal, Union, get_args, get_origin
 
@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from deadpan.errors import ConfigError
 from deadpan.formats.study import LARGEST, LIMITS, settings_type, typed_settings
 from deadpan.studio.models import StoredStudy
-from deadpan.studio.people.demographics import GENDERS, country_choices
+from deadpan.studio.people.demographics import GENDERS, QUESTIONNAIRE_FIELDS, country_choices, questionnaire_choices
 from deadpan.studio.protocols import PROTOCOLS
 from deadpan.studio.records.steering import FIXED_SETTINGS
 from deadpan.studio.records.studies import SLUG
@@ -22,7 +22,8 @@ from deadpan.validation import field_types
 
 _SMALLEST = {"abandon_minutes": 1}
 _WEB_SCHEMES = ("http://", "https://")
-_LONG_TEXTS = ("consent", "instructions", "guideline")
+_LONG_TEXTS = ("consent", "instructions", "guideline", "purpose", "stored")
+_CONSENT = ("controller", "purpose", "stored", "kept", "ethics", "contact")
 _LANGUAGES = (("en", "English"), ("ko", "한국어"))
 SETTING_LABELS = {
     "title": _("Title that people see"),
@@ -36,7 +37,21 @@ SETTING_LABELS = {
     "consent": _("Consent text, instead of the protocol's own"),
     "instructions": _("Text of the first page, instead of the protocol's own"),
     "guideline": _("Guideline in Markdown"),
-    "contact": _("Contact for questions"),
+    "controller": _("Who is responsible for the data (name and address)"),
+    "purpose": _("What the answers are collected for"),
+    "stored": _("What is stored about people, instead of the studio's own text"),
+    "kept": _("How long it is kept"),
+    "ethics": _("Number of the ethics approval"),
+    "contact": _("Contact for questions (needed to open the study)"),
+    "blind_adjudication": _("Hide what people answered from whoever decides a disagreement"),
+    "model_answers": _("Show a model's answers to annotators"),
+    "questionnaire": _("Questions about the person: age, gender, country, first_language, education, sarcasm_use"),
+    "questionnaire_at": _("When these are asked"),
+    "label_question": _("Question whose answer is the label of a release"),
+    "sarcastic_answers": _("Its answers that mean sarcastic"),
+    "raters": _("People per item"),
+    "raters_per_item": _("People per item"),
+    "questions": _("Questions"),
     "per_person": _("Items per person at most; 0: no limit"),
     "per_group": _("Raters per item of each group, as expert=1, crowd=2"),
     "completion_code": _("Completion code of the platform"),
@@ -134,20 +149,32 @@ class SettingsForm(forms.Form):
         kind = settings_type(study.protocol)
         hints = field_types(kind)
         names = [f.name for f in fields(kind) if f.name not in FIXED_SETTINGS]
-        initial = {"title": study.title, "language": study.language}
+        initial = {"title": study.title, "language": study.language, "raters": study.raters_per_item}
         for one in fields(kind):
             default = one.default if one.default_factory is not dict else {}
             initial[one.name] = _shown(study.settings.get(one.name, default))
         super().__init__(data, initial=initial)
+        self.fields["raters"] = forms.IntegerField(
+            label=SETTING_LABELS["raters"], min_value=study.raters_per_item, max_value=10_000, required=False
+        )
         for name in names:
             self.fields[name] = _field(name, hints[name])
+
+    def about_consent(self) -> list[Any]:
+        """Return the fields of the consent page, in the order in which an ethics board asks."""
+        return [self[name] for name in (*_CONSENT, "consent")]
+
+    def others(self) -> list[Any]:
+        """Return the other fields."""
+        return [field for field in self if field.name not in (*_CONSENT, "consent")]
 
     def clean(self) -> dict[str, Any]:
         """Check each value against the protocol's type by itself, so that an error stands at its field."""
         cleaned: dict[str, Any] = super().clean() or {}
         self.settings: dict[str, Any] = {}
         for name, value in list(cleaned.items()):
-            if name in ("title", "language"):
+            unsaid = value == "" and isinstance(self.fields[name], forms.ChoiceField)
+            if name in ("title", "language", "raters") or unsaid:
                 continue
             try:
                 # One at a time: checked together, only the first mistake would be named.
@@ -162,7 +189,17 @@ def _shown(value: Any) -> Any:
     """Return a setting as its field shows it."""
     if isinstance(value, Mapping):
         return ", ".join(f"{key}={part}" for key, part in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))
     return "" if value is None or str(value).startswith("<dataclasses") else value
+
+
+class WordList(forms.CharField):
+    """Words with commas between them."""
+
+    def clean(self, value: Any) -> list[str]:
+        """Return the words."""
+        return [part.strip() for part in super().clean(value).split(",") if part.strip()]
 
 
 class NumberTable(forms.CharField):
@@ -186,7 +223,7 @@ def _field(name: str, hint: Any) -> forms.Field:
     optional = get_origin(hint) in (Union, types.UnionType) and type(None) in get_args(hint)
     kind = next(part for part in get_args(hint) if part is not type(None)) if optional else hint
     if get_origin(kind) is Literal:
-        return forms.ChoiceField(label=label, choices=[(part, _(part)) for part in get_args(kind)])
+        return forms.ChoiceField(label=label, required=False, choices=[(part, _(part)) for part in get_args(kind)])
     if kind is bool:
         return forms.BooleanField(label=label, required=False)
     if kind is int:
@@ -195,6 +232,8 @@ def _field(name: str, hint: Any) -> forms.Field:
         return forms.FloatField(label=label, required=not optional, **_limits(name))
     if isinstance(get_origin(kind), type) and issubclass(get_origin(kind), Mapping):
         return NumberTable(label=label, required=False, max_length=500)
+    if get_origin(kind) is tuple:
+        return WordList(label=label, required=False, max_length=500)
     widget = forms.Textarea(attrs={"rows": 6}) if name in _LONG_TEXTS else forms.TextInput()
     limit = 20_000 if name in _LONG_TEXTS else 500
     checks = [_check_address] if name.endswith("_url") else []
@@ -209,3 +248,13 @@ def _limits(name: str) -> dict[str, int]:
 def _check_address(value: str) -> None:
     if not value.startswith(_WEB_SCHEMES):
         raise forms.ValidationError(gettext("A link begins with https://"))
+
+
+class QuestionnaireForm(forms.Form):
+    """What people say about themselves: the chosen fields, each with a list of answers."""
+
+    def __init__(self, names: Sequence[str], data: Any = None) -> None:
+        super().__init__(data)
+        for name in names:
+            label, choices = QUESTIONNAIRE_FIELDS[name][0], questionnaire_choices(name)
+            self.fields[name] = forms.ChoiceField(label=label, choices=choices, required=False)

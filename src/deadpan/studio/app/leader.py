@@ -28,13 +28,33 @@ from deadpan.formats.study import Study
 from deadpan.studio.app.accounts import is_guest, sign_in
 from deadpan.studio.app.figures import figures_page
 from deadpan.studio.app.forms import NewStudyForm, SettingsForm
-from deadpan.studio.app.security import clean_text, for_judges, for_owners, takes_files, whole_number
-from deadpan.studio.models import INVITED, MAIN, ROLES, Event, Invite, Member, StoredCase, StoredItem, StoredJudgment
-from deadpan.studio.people.admission import make_invite, renew_invite, revoke_invite, set_admission
+from deadpan.studio.app.security import clean_text, for_judges, for_owners, owns, takes_files, whole_number
+from deadpan.studio.app.templating import guideline_html
+from deadpan.studio.app.work import consent_sections
+from deadpan.studio.models import (
+    INVITED,
+    MAIN,
+    OWNER,
+    ROLES,
+    Event,
+    Invite,
+    Member,
+    StoredCase,
+    StoredItem,
+    StoredJudgment,
+)
+from deadpan.studio.people.admission import (
+    make_invite,
+    platform_links,
+    renew_invite,
+    revoke_invite,
+    set_admission,
+    shown_name,
+)
 from deadpan.studio.people.assignment import even_share
 from deadpan.studio.protocols import PROTOCOLS
 from deadpan.studio.records import sources, steering
-from deadpan.studio.records.export import export_study
+from deadpan.studio.records.export import export_study, source_columns
 from deadpan.studio.records.labels import recount_cases, refresh_cases, study_results
 from deadpan.studio.records.labelstudio import write_tasks
 from deadpan.studio.records.progress import flagged_assignments, item_flags, pay_of
@@ -43,12 +63,16 @@ from deadpan.studio.records.steering import add_items
 from deadpan.studio.records.studies import create_study, protocol_of, screen_of, settings_of
 
 _ROWS_PER_PAGE = 50
+# What the last request did, said on the next page.
+_SAID = "said"
 
 
 @for_owners
 def dashboard(request: HttpRequest) -> HttpResponse:
     """Show the whole page; its script fetches the live part again."""
-    context = {"study": request.study, "roles": INVITED, "live": figures_page(request.study)}
+    study = request.study
+    context = {"study": study, "roles": INVITED, "live": figures_page(study), "said": request.session.pop(_SAID, "")}
+    context |= {"columns": source_columns(study), "settings": settings_of(study)}
     return render(request, "studio/dashboard.html", context)
 
 
@@ -90,7 +114,10 @@ def stage(request: HttpRequest) -> HttpResponse:
     wanted = request.POST.get("stage", "")
     if wanted not in steering.STAGES:
         raise Http404
-    steering.set_stage(request.study, wanted, request.user.name)
+    try:
+        steering.set_stage(request.study, wanted, request.user.name)
+    except DeadpanError as bad:
+        return _not_possible(request, bad)
     return redirect("dashboard", slug=request.study.slug)
 
 
@@ -106,7 +133,9 @@ def settings(request: HttpRequest) -> HttpResponse:
                 request.user.name,
                 title=form.cleaned_data["title"],
                 language=form.cleaned_data["language"],
+                raters=form.cleaned_data["raters"],
             )
+            request.session[_SAID] = str(_("Saved"))
             return redirect("dashboard", slug=request.study.slug)
         except DeadpanError as bad:
             form.add_error(None, str(bad))
@@ -125,7 +154,11 @@ def people_page(request: HttpRequest, link: str = "") -> HttpResponse:
     set_ = settings_of(study)
     members = Member.objects.filter(study=study).select_related("person").order_by("joined_at")
     page = Paginator(members, _ROWS_PER_LONG_PAGE).get_page(whole_number(request.GET.get("page", ""), 1))
-    rows = [{"m": member, "pay": pay_of(member, set_), "guest": is_guest(member.person)} for member in page]
+    rows = [
+        {"m": member, "pay": pay_of(member, set_), "guest": is_guest(member.person),
+         "name": shown_name(member.person.name, member.pseudonym)}
+        for member in page
+    ]  # fmt: skip
     invites = Invite.objects.filter(study=study).order_by("-pk")[:_ROWS_PER_LONG_PAGE]
     now = timezone.now()
     context = {
@@ -135,6 +168,7 @@ def people_page(request: HttpRequest, link: str = "") -> HttpResponse:
         "invites": [{"i": invite, "usable": invite.usable(now)} for invite in invites],
         "roles": INVITED,
         "link": link,
+        "platforms": platform_links(link) if "/join/" in link else {},
     }
     return render(request, "studio/people.html", context)
 
@@ -326,7 +360,7 @@ def new(request: HttpRequest) -> HttpResponse:
         try:
             if file is None:
                 return _create(request, draft, [])
-            draft["token"] = sources.keep_upload(file.name, file.chunks())
+            draft |= {"token": sources.keep_upload(file.name, file.chunks()), "file": file.name}
             request.session[_DRAFT] = draft
             return redirect("columns")
         except DeadpanError as bad:
@@ -355,7 +389,7 @@ def columns(request: HttpRequest) -> HttpResponse:
                 request.session.pop(_DRAFT, None)
                 return response
     except DeadpanError as bad:
-        context["error"] = str(bad)
+        context["error"] = sources.own_name(str(bad), draft["token"], draft["file"])
     return render(request, "studio/columns.html", context, status=400 if context["error"] else 200)
 
 
@@ -392,7 +426,7 @@ def _create(request: HttpRequest, draft: dict[str, Any], items: list[Any]) -> Ht
         draft["protocol"], draft["title"], language=draft["language"], raters_per_item=draft["raters"],
         settings=draft.get("settings", {}),
     )  # fmt: skip
-    create_study(draft["name"], study, items, request.user.name)
+    create_study(draft["name"], study, items, request.user.name, draft=True)
     return redirect("dashboard", slug=draft["name"])
 
 
@@ -400,7 +434,7 @@ def _create(request: HttpRequest, draft: dict[str, Any], items: list[Any]) -> Ht
 @for_owners
 def more_items(request: HttpRequest) -> HttpResponse:
     """Add the items of a file with the same columns as the protocol's own names."""
-    error = ""
+    error, token = "", ""
     file = request.FILES.get("file") if request.method == "POST" else None
     if request.method == "POST" and file is None:
         error = _("Choose a file.")
@@ -413,7 +447,7 @@ def more_items(request: HttpRequest) -> HttpResponse:
             add_items(request.study, items, request.user.name)
             return redirect("dashboard", slug=request.study.slug)
         except DeadpanError as bad:
-            error = str(bad)
+            error = sources.own_name(str(bad), token, file.name)
     context = {"study": request.study, "error": error}
     return render(request, "studio/more.html", context, status=400 if error else 200)
 
@@ -425,26 +459,29 @@ def preview(request: HttpRequest) -> HttpResponse:
     protocol, settings = protocol_of(study), settings_of(study)
     screens = [screen_of(item, study, f"preview:{item.pk}") for item in study.items.order_by("position")[:_PREVIEWS]]
     context = {"study": study, "screens": screens, "protocol": protocol, "settings": settings}
+    context |= {"sections": consent_sections(study), "own": guideline_html(settings.guideline)}
+    context["introduction"] = protocol.introduction(settings)
     return render(request, "studio/preview.html", context)
 
 
 # ---------------------------------------------------------------- adjudication
 
 
-_CASE_ORDER = ("share", "item_id", "pk")
+_CASE_ORDER = ("place", "item_id", "pk")
+_LONGEST_NOTE = 2000
 
 
 @for_judges
 def queue(request: HttpRequest) -> HttpResponse:
-    """List open disagreements with their texts, the most divided first."""
+    """List open disagreements with their texts: those with a model first, then the most divided."""
     refresh_cases(request.study)
     waiting = StoredCase.objects.filter(study=request.study, decided="").select_related("item")
     page = Paginator(waiting.order_by(*_CASE_ORDER), _ROWS_PER_PAGE).get_page(
         whole_number(request.GET.get("page", ""), 1)
     )
     decided = StoredCase.objects.filter(study=request.study).exclude(decided="").count()
-    context = {"study": request.study, "page": page, "decided": decided, "may_decide": request.member}
-    return render(request, "studio/queue.html", context)
+    context = {"study": request.study, "page": page, "decided": decided, "owner": owns(request.user, request.study)}
+    return render(request, "studio/queue.html", context | {"blind": settings_of(request.study).blind_adjudication})
 
 
 @for_judges
@@ -463,16 +500,18 @@ def case(request: HttpRequest, pk: int, question: str) -> HttpResponse:
     following = _neighbour(found, forward=True)
     if request.method == "POST":
         answer = request.POST.get("answer", "")
-        if request.member is None or answer not in [choice.value for choice in asked.choices]:
+        if answer not in [choice.value for choice in asked.choices]:
             raise Http404
         StoredJudgment.objects.create(
-            study=study, item=item, member=request.member, question=question, answer=answer,
+            study=study, item=item, member=_judge(request), question=question, answer=answer,
             key=secrets.token_hex(16), source="adjudication", created_at=timezone.now(),
+            note=clean_text(request.POST.get("note", ""))[:_LONGEST_NOTE],
         )  # fmt: skip
         recount_cases(study, [item.pk])
         if following is not None and request.POST.get("then") == "next":
             return redirect("case", slug=study.slug, pk=following.item_id, question=following.question)
         return redirect("adjudicate", slug=study.slug)
+    earlier = StoredJudgment.objects.filter(item=item, question=question, source="adjudication").order_by("-id").first()
     context = {
         "study": study,
         "screen": screen,
@@ -482,18 +521,27 @@ def case(request: HttpRequest, pk: int, question: str) -> HttpResponse:
         "item": item,
         "following": following,
         "previous": _neighbour(found, forward=False),
-        "may_decide": request.member,
+        "note": earlier.note if earlier else "",
+        "blind": settings_of(study).blind_adjudication and not found.decided,
     }
     return render(request, "studio/case.html", context)
+
+
+def _judge(request: HttpRequest) -> Any:
+    """Return the membership that decides; an owner who has none becomes a member with the first decision."""
+    if request.member is not None:
+        return request.member
+    defaults = {"role": OWNER, "consented_at": timezone.now()}
+    return Member.objects.get_or_create(study=request.study, person=request.user, defaults=defaults)[0]
 
 
 def _neighbour(case: Any, forward: bool) -> Any:
     """Return the open case after this one in the list, or the one before it."""
     waiting = StoredCase.objects.filter(study_id=case.study_id, decided="")
     if forward:
-        later = Q(share__gt=case.share) | Q(share=case.share, item_id__gt=case.item_id)
-        later |= Q(share=case.share, item_id=case.item_id, pk__gt=case.pk)
+        later = Q(place__gt=case.place) | Q(place=case.place, item_id__gt=case.item_id)
+        later |= Q(place=case.place, item_id=case.item_id, pk__gt=case.pk)
         return waiting.filter(later).order_by(*_CASE_ORDER).first()
-    earlier = Q(share__lt=case.share) | Q(share=case.share, item_id__lt=case.item_id)
-    earlier |= Q(share=case.share, item_id=case.item_id, pk__lt=case.pk)
+    earlier = Q(place__lt=case.place) | Q(place=case.place, item_id__lt=case.item_id)
+    earlier |= Q(place=case.place, item_id=case.item_id, pk__lt=case.pk)
     return waiting.filter(earlier).order_by(*(f"-{name}" for name in _CASE_ORDER)).first()

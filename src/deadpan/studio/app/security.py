@@ -177,7 +177,7 @@ for_workers = for_members(ANNOTATOR, PARTICIPANT)
 
 
 def for_judges(view: View) -> View:
-    """Restrict a view to adjudicators, who decide, and to owners, who look on; `request.member` decides."""
+    """Restrict a view to adjudicators and owners; `request.member` is None for an owner who is no member."""
 
     @wraps(view)
     def guarded(request: HttpRequest, slug: str, **kwargs: Any) -> HttpResponse:
@@ -186,7 +186,7 @@ def for_judges(view: View) -> View:
         judges = member is not None and member.role == ADJUDICATOR and member.state not in _OUT_STATES
         if study is None or not (judges or owns(request.user, study)):
             raise Http404
-        request.study, request.member = study, member if judges else None
+        request.study, request.member = study, member
         return view(request, **kwargs)
 
     entered: View = login_required(guarded)

@@ -25,6 +25,7 @@ urlpatterns = [
     path("withdraw", accounts.withdrawal, name="withdraw"),
     path("s/<slug:slug>/", work.next_step, name="study"),
     path("s/<slug:slug>/consent", work.consent_page, name="consent"),
+    path("s/<slug:slug>/about", work.about_page, name="about"),
     path("s/<slug:slug>/guideline", work.guideline, name="guideline"),
     path("s/<slug:slug>/undo", work.undo_last, name="undo"),
     path("s/<slug:slug>/next", work.next_item, name="next"),

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import math
 import secrets
-from datetime import timedelta
+from dataclasses import dataclass
 from typing import Any
 
+from django.contrib.auth import logout
 from django.core import signing
 from django.core.paginator import Paginator
 from django.db import DatabaseError, IntegrityError, transaction
@@ -22,6 +23,7 @@ from django.views.decorators.http import require_POST
 from deadpan.draws import draw
 from deadpan.errors import DataError
 from deadpan.studio.app.accounts import return_link, taken_part
+from deadpan.studio.app.forms import QuestionnaireForm
 from deadpan.studio.app.security import clean_text, for_holders, for_members, for_workers, whole_number
 from deadpan.studio.app.templating import guideline_html
 from deadpan.studio.models import (
@@ -38,20 +40,19 @@ from deadpan.studio.models import (
     Assignment,
     Identity,
     Member,
+    Person,
     StoredItem,
     StoredStudy,
     StoredSubmission,
 )
 from deadpan.studio.people.admission import Completion, completion_of, filled_completion, known_participant
-from deadpan.studio.people.assignment import next_assignment, share_of, skip_assignment
-from deadpan.studio.people.demographics import COUNTRIES, GENDERS, same_fact
-from deadpan.studio.people.withdrawal import record_consent, shown_code
+from deadpan.studio.people.assignment import next_assignment, progress_of, skip_assignment
+from deadpan.studio.people.demographics import COUNTRIES, GENDERS, SMALLEST_GROUP, same_fact
+from deadpan.studio.people.withdrawal import forget_member, record_consent, shown_code
 from deadpan.studio.protocols.protocol import SurveyEntry
 from deadpan.studio.records import journal
 from deadpan.studio.records.progress import pay_of, pay_rule
 from deadpan.studio.records.studies import item_of, protocol_of, screen_of, settings_of
-
-_LONGEST_PAGE_TIME = timedelta(hours=1)
 
 
 @for_members(OWNER, ADJUDICATOR, ANNOTATOR, PARTICIPANT)
@@ -62,10 +63,14 @@ def next_step(request: HttpRequest) -> HttpResponse:
         return redirect("dashboard", slug=study.slug)
     if member.role == ADJUDICATOR:
         return redirect("adjudicate", slug=study.slug)
+    if study.is_draft:
+        return _end(request, "draft")
     if member.consented_at is None:
         return redirect("consent", slug=study.slug)
     if member.state == REFUSED:
         return _end(request, "refused")
+    if _asks_about_person(study, member, "before"):
+        return redirect("about", slug=study.slug)
     if protocol_of(study).survey and (study.is_open or member.submissions.exists()):
         return redirect("survey", slug=study.slug)
     if not study.is_open:
@@ -73,6 +78,8 @@ def next_step(request: HttpRequest) -> HttpResponse:
     assignment = next_assignment(member, timezone.now())
     if assignment is not None:
         return redirect("item", slug=study.slug, number=assignment.number)
+    if member.done and _asks_about_person(study, member, "after"):
+        return redirect("about", slug=study.slug)
     return _end(request, "waiting" if member.state == APPLICANT else "done")
 
 
@@ -92,39 +99,106 @@ def _end(request: HttpRequest, state: str) -> HttpResponse:
 
 @for_workers
 def consent_page(request: HttpRequest) -> HttpResponse:
-    """Ask for consent, and for the facts that raters must share."""
+    """Ask for consent, and for the facts that raters must share; show it again as a copy to keep."""
     study, member = request.study, request.member
-    protocol, settings = protocol_of(study), settings_of(study)
-    # The protocol's own text is in the reader's language: people agree to what they can read.
-    text = settings.consent or str(protocol.consent)
+    if study.is_draft:
+        return redirect("study", slug=study.slug)
+    settings = settings_of(study)
+    sections = consent_sections(study)
     wanted = dict(settings.match)
     missing = False
+    if request.method == "POST" and request.POST.get("agree") == "no" and member.consented_at is None:
+        return _disagreed(request)
     if request.method == "POST" and request.POST.get("agree") == "yes":
         facts = {name: clean_text(request.POST.get(name, ""))[:40] for name in ("country", "gender") if name in wanted}
         missing = not all(facts.values())
         if not missing:
-            _agreed(member, text, facts, wanted)
+            text = "\n\n".join(f"{section.title}\n{section.text}" for section in sections)
+            record_consent(member, text, timezone.now(), **facts)
+            # Those who do not match what the study asks for are told at once.
+            if not all(same_fact(name, str(wanted[name]), facts[name]) for name in facts):
+                Member.objects.filter(pk=member.pk).update(state=REFUSED)
             return redirect("guideline", slug=study.slug)
     context = {
         "study": study,
-        "protocol": protocol,
-        "text": text,
+        "protocol": protocol_of(study),
+        "sections": sections,
         "wanted": wanted,
         "settings": settings,
         "countries": COUNTRIES,
         "genders": GENDERS,
         "missing": missing,
-        "rule": pay_rule(settings),
-        "again": member.consented_at is not None,
+        "agreed": Identity.objects.filter(member=member).first() if member.consented_at else None,
     }
     return render(request, "studio/consent.html", context)
 
 
-def _agreed(member: Any, text: str, facts: dict[str, str], wanted: dict[str, str]) -> None:
-    """Store the consent; those who do not match what the study asks for are told at once."""
-    record_consent(member, text, timezone.now(), **facts)
-    if not all(same_fact(name, str(wanted[name]), facts[name]) for name in facts):
-        Member.objects.filter(pk=member.pk).update(state=REFUSED)
+@dataclass(frozen=True, slots=True)
+class ConsentSection:
+    """One part of what people agree to. The study's `own` words are in its language, others in the reader's."""
+
+    title: str
+    text: str
+    own: bool = False
+
+
+def consent_sections(study: Any) -> list[ConsentSection]:
+    """Return what people agree to, as an ethics board wants to see it; parts the study does not name are left out."""
+    settings = settings_of(study)
+    about = settings.consent or str(protocol_of(study).consent)
+    stored = settings.stored or _(
+        "Your answers and the time they took, under a random name; the date of your consent; and, where you come from "
+        "a platform, your id there, apart from the answers."
+    )
+    withdraw = _(
+        "Taking part is voluntary. You can stop at any time, without giving a reason. You get a code: entered on "
+        "the page “Withdraw from a study”, which every page links to, it erases everything you contributed."
+    )
+    parts = (
+        # The protocol's own text is in the reader's language: people agree to what they can read.
+        ConsentSection(_("What it is about"), about, bool(settings.consent)),
+        ConsentSection(_("Who is responsible"), settings.controller, True),
+        ConsentSection(_("Purpose"), settings.purpose, True),
+        ConsentSection(_("What is stored"), str(stored), bool(settings.stored)),
+        ConsentSection(_("How long it is kept"), settings.kept, True),
+        ConsentSection(_("Your right to withdraw"), str(withdraw)),
+        ConsentSection(_("Time and pay"), pay_rule(settings)),
+        ConsentSection(_("Ethics approval"), settings.ethics, True),
+        ConsentSection(_("Contact for questions"), settings.contact, True),
+    )
+    return [part for part in parts if part.text.strip()]
+
+
+def _disagreed(request: HttpRequest) -> HttpResponse:
+    """Forget somebody who does not agree, and lead them back to the platform if they came from one."""
+    completion = completion_of(request.member, request.study, "refused")
+    forget_member(request.member)
+    if not Person.objects.filter(pk=request.user.pk).exists():
+        logout(request)
+    text = _("You did not agree, so you do not take part. Nothing about you is stored.")
+    context = {"title": _("Thank you"), "text": text, "final": True, "completion": completion}
+    return render(request, "studio/error.html", context)
+
+
+def _asks_about_person(study: Any, member: Any, at: str) -> bool:
+    """Return whether the questionnaire is due."""
+    settings = settings_of(study)
+    if not settings.questionnaire or settings.questionnaire_at != at:
+        return False
+    return not Identity.objects.filter(member=member).exclude(facts={}).exists()
+
+
+@for_workers
+def about_page(request: HttpRequest) -> HttpResponse:
+    """Ask people about themselves: what the study chose, from lists, each with "rather not say"."""
+    names = settings_of(request.study).questionnaire
+    if not names or request.member.consented_at is None:
+        return redirect("study", slug=request.study.slug)
+    form = QuestionnaireForm(names, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        Identity.objects.update_or_create(member=request.member, defaults={"facts": form.cleaned_data})
+        return redirect("study", slug=request.study.slug)
+    return render(request, "studio/about.html", {"study": request.study, "form": form, "k": SMALLEST_GROUP})
 
 
 @for_workers
@@ -139,6 +213,7 @@ def guideline(request: HttpRequest) -> HttpResponse:
         "code": shown_code(request.member),
         "return_link": return_link(request),
         "rule": pay_rule(settings),
+        "agreed": request.member.consented_at,
     }
     return render(request, "studio/guideline.html", context)
 
@@ -146,18 +221,15 @@ def guideline(request: HttpRequest) -> HttpResponse:
 @for_workers
 @require_POST
 def count_page_time(request: HttpRequest) -> HttpResponse:
-    """Count time on a page that no answer carries: at most what has passed since it was counted last."""
-    now, member = timezone.now(), request.member
+    """Count time on a page that no answer carries: at most what has passed since time was counted last."""
+    member = request.member
     try:
-        counted = float(request.POST.get("seconds", "0"))
+        claimed = float(request.POST.get("seconds", "0"))
     except ValueError:
-        counted = 0.0
-    # float() reads "nan" and "inf" too.
-    if not math.isfinite(counted):
-        counted = 0.0
-    passed = min(now - (member.seen_at or member.joined_at), _LONGEST_PAGE_TIME).total_seconds()
-    seconds = round(max(0.0, min(counted, passed)), 3)
-    Member.objects.filter(pk=member.pk).update(page_seconds=F("page_seconds") + seconds, seen_at=now)
+        claimed = 0.0
+    with transaction.atomic():
+        seconds, columns = journal.counted_time(member.pk, claimed, timezone.now())
+        Member.objects.filter(pk=member.pk).update(page_seconds=F("page_seconds") + round(seconds, 3), **columns)
     return HttpResponse(status=204)
 
 
@@ -186,6 +258,7 @@ def item(request: HttpRequest, number: int) -> HttpResponse:
             {"q": q, "answer": answers.get(q.name, ""), "asked": q.asked(answers), "long": _is_long(q)}
             for q in screen.questions
         ],
+        "most_choices": min(9, max((len(q.choices) for q in screen.questions), default=0)),
         "number": number,
         "done": done,
         "total": total,
@@ -201,13 +274,6 @@ def item(request: HttpRequest, number: int) -> HttpResponse:
 def _is_long(question: Any) -> bool:
     """Return whether the options are texts to read rather than words on a button."""
     return any(len(str(choice.label)) > 24 for choice in question.choices)
-
-
-def progress_of(member: Any, study: Any) -> tuple[int, int]:
-    """Return how many items this person has finished, and of how many: their share, without checks."""
-    if member.state == APPLICANT:
-        return min(member.round_done, study.round_items), study.round_items
-    return member.done, max(share_of(member, study), member.done)
 
 
 def _minutes_left(member: Any, done: int, total: int) -> int | None:
@@ -252,18 +318,15 @@ def _parse_answers(request: HttpRequest, as_json: bool) -> dict[str, Any]:
     try:
         body = json.loads(request.body)
         # The body may be any JSON, nested thousands of levels deep too.
-        answers, seconds, key = body["answers"], float(body.get("seconds", 0)), body["key"]
+        answers, key = body["answers"], body["key"]
+        times = {name: float(body.get(name, 0)) for name in ("seconds", "ago")}
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         raise DataError("expected answers, seconds and a key") from None
     if not isinstance(key, str) or not isinstance(answers, dict):
         raise DataError("expected answers, seconds and a key")
     if not all(isinstance(value, str) for value in answers.values()):
         raise DataError("answers are text")
-    return {
-        "answers": {name: clean_text(value) for name, value in answers.items()},
-        "seconds": seconds,
-        "key": clean_text(key),
-    }
+    return {"answers": {name: clean_text(value) for name, value in answers.items()}, "key": clean_text(key), **times}
 
 
 @for_workers
@@ -418,6 +481,9 @@ def _hand_in(request: HttpRequest, cleaned: dict[str, Any], entry: SurveyEntry, 
                 study=request.study, member=request.member, key="only", answers=entry.answers,
                 reasons=list(entry.reasons), seconds=round(seconds, 1),
             )  # fmt: skip
+            counted, columns = journal.counted_time(request.member.pk, seconds, timezone.now())
+            mine = Member.objects.filter(pk=request.member.pk)
+            mine.update(page_seconds=F("page_seconds") + round(counted, 3), **columns)
             if cleaned.get("crowd_id"):
                 Identity.objects.filter(member=request.member).update(crowd_id=cleaned["crowd_id"])
     except IntegrityError:

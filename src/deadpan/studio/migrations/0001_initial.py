@@ -121,6 +121,7 @@ class Migration(migrations.Migration):
                 ("cases_upto", models.BigIntegerField(default=0)),
                 ("raters_per_item", models.PositiveIntegerField()),
                 ("settings", models.JSONField(default=dict)),
+                ("is_draft", models.BooleanField(default=False)),
                 ("is_open", models.BooleanField(default=True)),
                 ("is_closed", models.BooleanField(default=False)),
                 ("main_items", models.PositiveIntegerField(default=0)),
@@ -164,12 +165,13 @@ class Migration(migrations.Migration):
                 ("language", models.CharField(blank=True, default="", max_length=10)),
                 ("joined_at", models.DateTimeField(default=django.utils.timezone.now)),
                 ("consented_at", models.DateTimeField(null=True)),
-                ("seen_at", models.DateTimeField(null=True)),
+                ("counted_until", models.DateTimeField(null=True)),
                 ("done", models.PositiveIntegerField(default=0)),
                 ("round_done", models.PositiveIntegerField(default=0)),
                 ("checks", models.PositiveIntegerField(default=0)),
                 ("seconds", models.FloatField(default=0.0)),
                 ("page_seconds", models.FloatField(default=0.0)),
+                ("claimed_seconds", models.FloatField(default=0.0)),
                 (
                     "invite",
                     models.ForeignKey(
@@ -203,7 +205,9 @@ class Migration(migrations.Migration):
                 ("platform", models.JSONField(default=dict)),
                 ("country", models.CharField(blank=True, max_length=80)),
                 ("gender", models.CharField(blank=True, max_length=40)),
+                ("facts", models.JSONField(default=dict)),
                 ("consent_text", models.TextField(blank=True)),
+                ("consent_version", models.PositiveIntegerField(null=True)),
                 ("withdrawal_hash", models.CharField(blank=True, db_index=True, max_length=64)),
                 (
                     "member",
@@ -289,7 +293,8 @@ class Migration(migrations.Migration):
                 ("id", key()),
                 ("question", models.CharField(max_length=60)),
                 ("counts", models.JSONField()),
-                ("share", models.FloatField()),
+                ("place", models.FloatField()),
+                ("model", models.TextField(blank=True, default="")),
                 ("decided", models.TextField(blank=True, default="")),
                 (
                     "item",
@@ -305,6 +310,53 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={"db_table": "studio_case"},
+        ),
+        migrations.CreateModel(
+            name="StoredConsent",
+            fields=[
+                ("id", key()),
+                ("number", models.PositiveIntegerField()),
+                ("text", models.TextField()),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "study",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="consents", to="studio.storedstudy"
+                    ),
+                ),
+            ],
+            options={
+                "db_table": "studio_consent",
+                "constraints": [models.UniqueConstraint(fields=("study", "number"), name="one_consent_a_number")],
+            },
+        ),
+        migrations.CreateModel(
+            name="StoredOpinion",
+            fields=[
+                ("id", key()),
+                ("model", models.CharField(max_length=100)),
+                ("question", models.CharField(max_length=60)),
+                ("answer", models.TextField()),
+                ("score", models.FloatField(null=True)),
+                (
+                    "item",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="opinions", to="studio.storeditem"
+                    ),
+                ),
+                (
+                    "study",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="opinions", to="studio.storedstudy"
+                    ),
+                ),
+            ],
+            options={
+                "db_table": "studio_opinion",
+                "constraints": [
+                    models.UniqueConstraint(fields=("item", "model", "question"), name="one_opinion_a_model")
+                ],
+            },
         ),
         migrations.AddField(
             model_name="invite",
@@ -437,6 +489,7 @@ class Migration(migrations.Migration):
                 ("seconds", models.FloatField(default=0.0)),
                 ("key", models.CharField(max_length=80)),
                 ("source", models.CharField(default="web", max_length=12)),
+                ("note", models.TextField(blank=True, default="")),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
                 (
                     "batch",
@@ -499,7 +552,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="storedcase",
-            index=models.Index(fields=["study", "decided", "share", "item"], name="cases_to_decide"),
+            index=models.Index(fields=["study", "decided", "place", "item"], name="cases_to_decide"),
         ),
         migrations.AddConstraint(
             model_name="storedcase", constraint=models.UniqueConstraint(fields=("item", "question"), name="a_case_once")

@@ -10,6 +10,7 @@ from urllib.parse import urlencode, urlsplit
 
 from django.db import transaction
 from django.db.models import F
+from django.utils.translation import gettext as _
 
 from deadpan.errors import ConfigError
 from deadpan.page import Table
@@ -24,6 +25,7 @@ from deadpan.studio.models import (
     ANNOTATOR,
     APPLICANT,
     OWNER,
+    PARTICIPANT,
     QUALIFICATION,
     REFUSED,
     Event,
@@ -50,8 +52,11 @@ class InviteLink(Result):
     uses: int
 
     def summary(self) -> Summary:
-        """Return the link."""
-        return Summary(notes=(self.link,))
+        """Return the link, and its forms for platforms."""
+        if self.role != PARTICIPANT:
+            return Summary(notes=(self.link,))
+        forms = tuple(f"{platform}: {link}" for platform, link in platform_links(self.link).items())
+        return Summary(notes=(self.link, *forms))
 
     def as_dict(self) -> dict[str, object]:
         """Return the link, the role and for how many people it works."""
@@ -184,6 +189,22 @@ def known_participant(study: Any, crowd_id: str) -> Any:
     return identity.member if identity else None
 
 
+def platform_links(link: str) -> dict[str, str]:
+    """Return the form of an invitation's link for each platform, with the platform's own placeholders."""
+    prolific = "&".join(f"{name}={{{{%{name}%}}}}" for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"))
+    return {
+        "Prolific": f"{link}?{prolific}",
+        # As the ExternalURL of a task: MTurk adds workerId, assignmentId and hitId itself.
+        "Mechanical Turk": link,
+        "SONA": f"{link}?survey_code=%SURVEY_CODE%",
+    }
+
+
+def shown_name(name: str, pseudonym: str) -> str:
+    """Return how a leader sees somebody, alike in every table: the account's name, and the name exports have."""
+    return f"{_('guest')} {pseudonym}" if not name or name.startswith(GUEST) else f"{name} ({pseudonym})"
+
+
 def completion_of(member: Any, study: Any, state: str) -> Completion | None:
     """Return the way back for somebody who is done, or who cannot take part; None while there is work."""
     settings = settings_of(study)
@@ -223,6 +244,7 @@ class Applicant:
     answered: int
     match: Interval
     passed: bool
+    name: str = ""
 
     @property
     def proposal(self) -> str:
@@ -249,13 +271,13 @@ def applicants(study: Any) -> list[Applicant]:
         counts[record.annotator] = counts.get(record.annotator, 0) + 1
     total = StoredItem.objects.filter(study=study, kind=QUALIFICATION).count()
     found = []
-    for member in Member.objects.filter(study=study, state__in=(APPLICANT, ACTIVE, REFUSED)):
+    for member in Member.objects.filter(study=study, state__in=(APPLICANT, ACTIVE, REFUSED)).select_related("person"):
         if member.pseudonym not in counts and member.state != APPLICANT:
             continue
         share = matches[member.pseudonym].share if member.pseudonym in matches else undefined("no answer yet")
         answered = counts.get(member.pseudonym, 0)
         passed = share.value is not None and share.value >= settings.threshold and answered >= total
-        found.append(Applicant(member, answered, share, passed))
+        found.append(Applicant(member, answered, share, passed, shown_name(member.person.name, member.pseudonym)))
     return sorted(found, key=lambda a: (-(a.match.value or 0.0), a.member.pseudonym))
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
-from django.db.models import F
+from django.db.models import F, Max
 
 from deadpan.errors import DataError
 from deadpan.studio.app.security import hash_token
@@ -26,8 +26,10 @@ from deadpan.studio.models import (
     Assignment,
     Event,
     Identity,
+    Invite,
     Member,
     Person,
+    StoredConsent,
     StoredFigures,
     StoredItem,
     StoredJudgment,
@@ -68,7 +70,8 @@ def record_consent(member: Any, text: str, now: datetime, **facts: str) -> str:
     """Store the consent and its text, and return the withdrawal code. A code given earlier stays valid."""
     with transaction.atomic():
         identity, _ = Identity.objects.get_or_create(member=member)
-        for name, value in {"consent_text": text, **facts}.items():
+        version = consent_version(member.study, text)
+        for name, value in {"consent_text": text, "consent_version": version, **facts}.items():
             setattr(identity, name, value)
         identity.withdrawal_hash = identity.withdrawal_hash or hash_token(normalize_code(withdrawal_code(member)))
         identity.save()
@@ -78,6 +81,28 @@ def record_consent(member: Any, text: str, now: datetime, **facts: str) -> str:
     return shown_code(member)
 
 
+def consent_version(study: Any, text: str) -> int:
+    """Return the number of this text among the versions that people of the study agreed to; a new one gets the next."""
+    known = StoredConsent.objects.filter(study=study, text=text).values_list("number", flat=True).first()
+    if known is not None:
+        return int(known)
+    lock_study(study.pk)  # of two people with a new text at the same moment the second waits, and finds it
+    found = StoredConsent.objects.filter(study=study, text=text).first()
+    number = (StoredConsent.objects.filter(study=study).aggregate(n=Max("number"))["n"] or 0) + 1
+    return int((found or StoredConsent.objects.create(study=study, number=number, text=text)).number)
+
+
+def forget_member(member: Any) -> None:
+    """Delete somebody who did not agree: they have given nothing. Their invitation admits one more again."""
+    with transaction.atomic():
+        Identity.objects.filter(member=member).delete()
+        Member.objects.filter(pk=member.pk).delete()
+        Invite.objects.filter(pk=member.invite_id).update(uses_left=F("uses_left") + 1)
+        person = member.person
+        if not person.is_owner and not person.memberships.exists():
+            Person.objects.filter(pk=person.pk).delete()
+
+
 def shown_code(member: Any) -> str:
     """Return the code to show; empty if the member has one that this studio cannot show again."""
     stored = Identity.objects.filter(member=member).values_list("withdrawal_hash", flat=True).first()
@@ -85,18 +110,24 @@ def shown_code(member: Any) -> str:
     return code if stored == hash_token(normalize_code(code)) else ""
 
 
-def withdraw(code: str, now: datetime) -> bool:
-    """Erase the person behind a code and everything they gave; return False for a wrong code."""
+def member_of_code(code: str) -> Any:
+    """Return the member a code belongs to, or None."""
     # An empty code would match people who have no code yet.
     if len(normalize_code(code)) != _CODE_LENGTH:
-        return False
+        return None
     found = Identity.objects.filter(withdrawal_hash=hash_token(normalize_code(code))).select_related("member__study")
     identity = found.first()
-    if identity is None:
+    return identity.member if identity else None
+
+
+def withdraw(code: str, now: datetime) -> bool:
+    """Erase the person behind a code and everything they gave; return False for a wrong code."""
+    member = member_of_code(code)
+    if member is None:
         return False
     # On the disk before the rows go: after a crash in between, the next start applies it.
-    note_tombstone(identity.member, now)
-    erase_member(identity.member, now)
+    note_tombstone(member, now)
+    erase_member(member, now)
     return True
 
 
@@ -152,14 +183,13 @@ _TOMBSTONE_FIELDS = ("pseudonym", "role", "judgments", "submissions", "done", "s
 
 def tombstone_of(member: Any) -> dict[str, Any]:
     """Return what is kept of a member: nothing that names them or says what they answered."""
-    handed_in = list(StoredSubmission.objects.filter(member=member).values_list("seconds", flat=True))
     return {
         "pseudonym": member.pseudonym,
         "role": member.role,
         "judgments": StoredJudgment.objects.filter(member=member).count(),
-        "submissions": len(handed_in),
+        "submissions": StoredSubmission.objects.filter(member=member).count(),
         "done": member.done + member.round_done,
-        "seconds": round(member.seconds + member.page_seconds + sum(handed_in)),
+        "seconds": round(member.seconds + member.page_seconds),
     }
 
 

@@ -24,6 +24,7 @@ from deadpan.formats.study import (
 )
 from deadpan.records import Example
 from deadpan.studio.protocols.protocol import (
+    REMARK,
     Answers,
     Choice,
     LazyText,
@@ -64,7 +65,6 @@ _EXPLANATION = Question(
     _("Does the explanation make clear why the response is sarcastic?"),
     (Choice(NORMAL, _("Normal")), Choice(ABNORMAL, _("Abnormal"))),
 )
-_COMMENT = Question("comment", _("Anything to add? (optional)"), required=False)
 
 
 def _in_language(english: str, korean: str) -> LazyText:
@@ -98,7 +98,7 @@ _PUBLISHED = (
         choices=(Choice(NORMAL, "Normal"), Choice(ABNORMAL, "Abnormal")),
     ),
     replace(
-        _COMMENT,
+        REMARK,
         text=_in_language(
             "(Optional) If there is a problem with the dialogue, please leave your opinion.",
             "(선택사항) 해당 대화문에 대한 문제점이 있다면 의견을 남겨주세요.",
@@ -153,7 +153,7 @@ class AnnotateProtocol(StudyProtocol[AnnotateItem, AnnotateSettings]):
         return labelled_item(AnnotateItem, record, explanation=record.explanation)
 
     def questions(self, settings: AnnotateSettings) -> tuple[Question, ...]:
-        return _PUBLISHED if settings.wording == "kocosa" else (_RESPONSE, _CONTEXT, _KIND, _EXPLANATION, _COMMENT)
+        return _PUBLISHED if settings.wording == "kocosa" else (_RESPONSE, _CONTEXT, _KIND, _EXPLANATION, REMARK)
 
     def screen(self, item: AnnotateItem, settings: AnnotateSettings, order: str) -> Screen:
         """Return the dialogue; an item without an explanation is not asked about one."""

@@ -24,11 +24,9 @@ from deadpan.errors import ConfigError
 from deadpan.formats.study import AuthorSurveySettings, StudyItem
 from deadpan.page import Table
 from deadpan.records import Example, Turn
-from deadpan.studio.people.demographics import GENDERS, country_choices, country_code
+from deadpan.studio.people.demographics import GENDERS, SMALLEST_GROUP, country_choices, country_code, safe_groups
 from deadpan.studio.protocols.protocol import Answers, LazyText, Lesson, Section, StudyProtocol, SurveyEntry
 
-SMALLEST_GROUP = 5
-"""A group of fewer people than this could identify somebody: its value is not released."""
 _AGE_GROUPS = ((16, 24), (25, 34), (35, 44), (45, 54), (55, 64), (65, 200))
 # The part of a post that a rule is about.
 _PART = {"too_short": "text", "too_recent": "date", "same_post_twice": "text"}
@@ -509,32 +507,3 @@ def is_full_sentence(text: str) -> bool:
     if _HANGUL.search(text):
         return count >= 2 and len(re.sub(r"\s", "", text)) >= 8
     return count >= 4
-
-
-# ---------------------------------------------------------------- demographics
-
-
-Group = dict[str, str]
-
-
-def safe_groups(groups: Sequence[Mapping[str, str]], k: int) -> tuple[list[Group], int]:
-    """Return the groups without values that make somebody one of fewer than k, and how many were removed.
-
-    While a combination is too rare, the fact with the most different values is taken from the people who
-    have it. In the end everybody shares all their remaining facts with k - 1 others, or has none.
-    """
-    kept = [dict(group) for group in groups]
-    before = sum(map(len, kept))
-    # Taking a fact away can make another combination rare, so it is counted again.
-    while rare := _rare(kept, k):
-        values = Counter(name for name, _ in {pair for group in rare for pair in group.items()})
-        for group in rare:
-            # The fact with the most values tells most about a person.
-            del group[max(group, key=lambda name: (values[name], name))]
-    return kept, before - sum(map(len, kept))
-
-
-def _rare(groups: Sequence[Group], k: int) -> list[Group]:
-    """Return the groups whose combination of facts fewer than k people share."""
-    sizes = Counter(tuple(sorted(group.items())) for group in groups)
-    return [group for group in groups if group and sizes[tuple(sorted(group.items()))] < k]

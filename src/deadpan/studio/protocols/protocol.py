@@ -99,6 +99,14 @@ class Question:
         return [choice.value for choice in self.choices]
 
 
+REMARK = Question("comment", _("Anything to add? (optional)"), required=False)
+
+
+def with_remark(questions: Sequence[Question]) -> list[Question]:
+    """Return the questions and, where none is answered in words, room for a remark."""
+    return [*questions] if any(q.name == REMARK.name for q in questions) else [*questions, REMARK]
+
+
 @dataclass(frozen=True, slots=True)
 class Screen:
     """The view a person has of an item; never a hidden field."""
@@ -329,7 +337,7 @@ def labelled_item(kind: type[AnyItem], example: Example, **shown: Any) -> AnyIte
     """Return an example as an item that hides the label, its source and its categories."""
     return kind(
         example.id, example.response, example.context, label=example.label, source=example.source,
-        categories=example.categories, **shown,
+        categories=example.categories, columns={name: str(value) for name, value in example.meta.items()}, **shown,
     )  # type: ignore[call-arg]  # fmt: skip
 
 

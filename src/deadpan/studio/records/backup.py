@@ -28,9 +28,9 @@ from deadpan.studio.people.withdrawal import TOMBSTONES, apply_tombstones
 
 # Parents before children. Sessions, failed logins and what can be computed again are not backed up.
 _TABLES = (
-    models.Person, models.StoredStudy, models.StoredItem, models.Invite, models.Member, models.Identity,
-    models.Assignment, models.StoredImport, models.StoredJudgment, models.StoredSubmission, models.Tombstone,
-    models.Event,
+    models.Person, models.StoredStudy, models.StoredItem, models.StoredConsent, models.StoredOpinion,
+    models.Invite, models.Member, models.Identity, models.Assignment, models.StoredImport,
+    models.StoredJudgment, models.StoredSubmission, models.Tombstone, models.Event,
 )  # fmt: skip
 # Names in the file are those of the tables: they stay when a class is renamed.
 _TABLE_NAMES = {model: model._meta.db_table.removeprefix("studio_") for model in _TABLES}
@@ -86,15 +86,16 @@ def _line(row: Any) -> str:
     return json.dumps(plain, ensure_ascii=False, default=lambda time: time.isoformat()) + "\n"
 
 
-def restore_backup(path: Path, tombstones: Path | None = None) -> StudioRows:
+def restore_backup(path: Path, tombstones: Path | None = None, *, accept: bool = False) -> StudioRows:
     """Read a backup into an empty studio, all or nothing, and erase again everybody who has withdrawn since.
 
     `tombstones` is the list of withdrawals, or the folder of the studio that wrote the backup. The list in
-    this studio's own folder, and in the folder the backup was made from, are always applied.
+    this studio's own folder, and in the folder the backup was made from, are always applied. Without any of
+    them people who withdrew since would be back: that is an error unless it is accepted.
     """
     if models.Person.objects.exists() or models.StoredStudy.objects.exists():
         raise DataError("this studio is not empty: restore into a new --home, then compare and switch over")
-    lists = _withdrawals(path, tombstones)
+    lists = _withdrawals(path, tombstones, accept)
     counts: dict[str, int] = dict.fromkeys(_TABLE_NAMES.values(), 0)
     labels = {f"studio.{name}": model._meta.label_lower for model, name in _TABLE_NAMES.items()}
     with transaction.atomic():
@@ -119,10 +120,11 @@ def restore_backup(path: Path, tombstones: Path | None = None) -> StudioRows:
                 cursor.execute(statement)
         # In the same transaction: nobody who withdrew is back, not even for a moment.
         apply_tombstones(*lists)
+        counts = {name: model.objects.count() for model, name in _TABLE_NAMES.items()}
     return StudioRows(counts)
 
 
-def _withdrawals(path: Path, given: Path | None) -> list[Path]:
+def _withdrawals(path: Path, given: Path | None, accept: bool) -> list[Path]:
     """Return the lists of withdrawals to apply; the one that was named must exist."""
     lists = [Path(settings.STUDIO_HOME) / TOMBSTONES]
     if given is not None:
@@ -130,6 +132,14 @@ def _withdrawals(path: Path, given: Path | None) -> list[Path]:
         if not lists[-1].is_file():
             raise DataError(f"{lists[-1]}: no such list of withdrawals; nothing was changed")
     former = Path(str(_head(path).get("home", ""))) / TOMBSTONES
+    # A folder that is here and has no list: nobody has withdrawn.
+    known = former.parent.is_dir() and os.access(former.parent, os.R_OK)
+    if not (known or given is not None or lists[0].is_file() or accept):
+        raise DataError(
+            f"{path}: the studio it was made from is not here, so people who withdrew since the backup would be back, "
+            "against their will: name its folder or its tombstones.jsonl with --tombstones, or say with --accept "
+            "that nobody has withdrawn; nothing was changed"
+        )
     return [*lists, former] if os.access(former, os.R_OK) else lists
 
 

@@ -20,6 +20,8 @@ from deadpan.studio.records.labels import control_items
 from deadpan.studio.records.labels import study_labels as study_labels
 from deadpan.studio.records.studies import protocol_of, settings_of
 
+_ITEMS_LOOKED_AT = 50
+
 
 @dataclass(frozen=True, slots=True)
 class ExportedStudy(Result):
@@ -74,6 +76,12 @@ def export_study(
         tally=tally,
     )
     return ExportedStudy(folder, counts, tally)
+
+
+def source_columns(study: Any) -> list[str]:
+    """Return the names of the source's columns that the items keep; the first items tell."""
+    found = study.items.order_by("position").values_list("hidden", flat=True)[:_ITEMS_LOOKED_AT]
+    return list(dict.fromkeys(name for hidden in found for name in hidden.get("columns", {})))
 
 
 def excluded_judgments(study: Any, qualification: bool) -> Tally:

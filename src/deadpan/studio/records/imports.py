@@ -33,6 +33,7 @@ from deadpan.studio.models import (
     StoredJudgment,
     StoredStudy,
 )
+from deadpan.studio.protocols.protocol import with_remark
 from deadpan.studio.records.export import tally_notes
 from deadpan.studio.records.journal import MEMBER_COUNTERS
 from deadpan.studio.records.labels import recount_cases
@@ -100,7 +101,7 @@ def import_judgments(
     """Add the judgments that fit the study. The same ones again, or the study's own, add nothing."""
     tally = Tally()
     items = dict(StoredItem.objects.filter(study=study).values_list("item_id", "pk"))
-    questions = {question.name: question for question in protocol_of(study).questions(settings_of(study))}
+    questions = {q.name: q for q in with_remark(protocol_of(study).questions(settings_of(study)))}
     own = set(study.members.values_list("pseudonym", flat=True))
     gone = set(study.tombstones.values_list("pseudonym", flat=True))
     with transaction.atomic():

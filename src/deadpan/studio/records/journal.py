@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import IntegrityError, connection, transaction
@@ -36,7 +37,7 @@ from deadpan.studio.records.studies import screen_of
 _LONGEST_KEY = 64
 # Rows of a person in which an undo looks for the last save; a save has a row per question.
 _UNDO_WITHIN = 200
-_HISTORY = ("question", "answer", "seconds", "key")
+_HISTORY = ("question", "answer", "key")
 MEMBER_COUNTERS = {MAIN: "done", QUALIFICATION: "round_done", ATTENTION: "checks"}
 """The member's counter of finished items of each kind."""
 
@@ -78,9 +79,19 @@ def is_complete(questions: Sequence[Question], answers: Mapping[str, str]) -> bo
 
 
 def save_answers(
-    assignment: Any, study: Any, answers: Mapping[str, str], *, seconds: float, key: str, now: datetime
+    assignment: Any,
+    study: Any,
+    answers: Mapping[str, str],
+    *,
+    seconds: float,
+    key: str,
+    now: datetime,
+    ago: float = 0.0,
 ) -> Saved:
-    """Add answers to the journal. A repeated key adds nothing and gets the same result."""
+    """Add answers to the journal. A repeated key adds nothing and gets the same result.
+
+    `seconds` of work ended `ago` seconds before now: an answer that was kept on the device arrives later.
+    """
     if not key or len(key) > _LONGEST_KEY:
         raise DataError("a save needs a key of 1 to 64 characters")
     questions = questions_of(assignment, study)
@@ -89,14 +100,14 @@ def save_answers(
             _lock(assignment)
             # One query for the whole history of the item: people wait for a save.
             past = list(_rows(assignment.member_id, assignment.item.pk).values_list(*_HISTORY))
-            if any(row[3] == key for row in past):
+            if any(row[2] == key for row in past):
                 return _already_saved(assignment, questions)
-            before = {question: answer for question, answer, _, _ in past}
+            before = {question: answer for question, answer, _ in past}
             rows, after = _rows_for(questions, {q: a for q, a in before.items() if a}, answers)
-            spent = _plausible_seconds(seconds, sum(row[2] for row in past), assignment, now)
+            spent, columns = counted_time(assignment.member_id, seconds, now, ago)
             _write(assignment, study, rows, spent, key, now)
             complete = is_complete(questions, after)
-            _touch(assignment, complete, now, spent)
+            _touch(assignment, complete, now, spent, columns)
     except IntegrityError:  # the same key from another thread at the same moment: it is saved
         return _already_saved(assignment, questions)
     return Saved(after, complete, True)
@@ -141,12 +152,23 @@ def _rows_for(
     return rows, {name: value for name, value in merged.items() if value}
 
 
-def _plausible_seconds(seconds: float, spent: float, assignment: Any, now: datetime) -> float:
-    """Return the seconds the browser counted, at most those that passed since the assignment."""
-    counted = seconds if 0 < seconds < float("inf") else 0.0
-    # A browser that sleeps or lies cannot claim more time than there was.
-    left = float((now - assignment.given_at).total_seconds()) - spent
-    return max(0.0, min(counted, left))
+def counted_time(member_id: int, claimed: float, now: datetime, ago: float = 0.0) -> tuple[float, dict[str, Any]]:
+    """Return the seconds of a claim that count, and the changes to the member's columns that say so.
+
+    A claim reaches back from `ago` seconds before now to what is counted already, or to the moment the person
+    joined: nobody's total exceeds the time that has passed, and claims that overlap count once.
+    """
+    if not 0 < claimed < float("inf"):
+        return 0.0, {}
+    held = Member.objects.filter(pk=member_id)
+    if connection.features.has_select_for_update:
+        held = held.select_for_update(no_key=True)
+    joined, until = held.values_list("joined_at", "counted_until").get()
+    # An earlier end than this cannot be claimed, so the limit costs nobody anything.
+    end = now - timedelta(seconds=min(max(ago, 0.0), 10.0**8) if math.isfinite(ago) else 0.0)
+    counted = max(0.0, min(claimed, (end - (until or joined)).total_seconds()))
+    columns: dict[str, Any] = {"claimed_seconds": F("claimed_seconds") + round(min(claimed, 10.0**8), 3)}
+    return counted, {**columns, "counted_until": end} if counted else columns
 
 
 def _write(
@@ -170,7 +192,9 @@ def _write(
     )
 
 
-def _touch(assignment: Any, complete: bool, now: datetime, seconds: float = 0.0) -> None:
+def _touch(
+    assignment: Any, complete: bool, now: datetime, seconds: float = 0.0, columns: Mapping[str, Any] | None = None
+) -> None:
     """Record work on the item and add it up; one that was returned to the pool is assigned again."""
     before, after = assignment.state, DONE if complete else OPEN
     # +1 when the item is finished now, -1 when an answer it needs was cleared, 0 otherwise.
@@ -182,7 +206,7 @@ def _touch(assignment: Any, complete: bool, now: datetime, seconds: float = 0.0)
         item["finished"] = F("finished") + step
     if item:
         StoredItem.objects.filter(pk=assignment.item.pk).update(**item)
-    mine: dict[str, Any] = {"seconds": F("seconds") + round(seconds, 3)} if seconds else {}
+    mine: dict[str, Any] = {**(columns or {}), **({"seconds": F("seconds") + round(seconds, 3)} if seconds else {})}
     if step:
         counter = MEMBER_COUNTERS[assignment.item.kind]
         mine[counter] = F(counter) + step

@@ -18,7 +18,7 @@ from deadpan.ratings import Agreement, agreement, dawid_skene, majority
 from deadpan.records import Judgment, Label
 from deadpan.results import Result
 from deadpan.stats import Interval
-from deadpan.studio.models import MAIN, WITHDRAWN, Event, StoredCase, StoredJudgment, StoredStudy
+from deadpan.studio.models import MAIN, WITHDRAWN, Event, StoredCase, StoredJudgment, StoredOpinion, StoredStudy
 from deadpan.studio.protocols.protocol import Answers, Question, Section
 from deadpan.studio.records.journal import accepted_submissions, latest_records, rejected_submissions
 from deadpan.studio.records.studies import item_of, lock_study, protocol_of, settings_of
@@ -187,7 +187,8 @@ def _state(items: list[int]) -> Any:
 
 def _stored(items: list[int]) -> dict[tuple[int, str], dict[str, Any]]:
     """Return the disagreements of these items as they are stored."""
-    rows = StoredCase.objects.filter(item_id__in=items).values("item_id", "question", "counts", "share", "decided")
+    stored = StoredCase.objects.filter(item_id__in=items)
+    rows = stored.values("item_id", "question", "counts", "place", "model", "decided")
     return {(row.pop("item_id"), row.pop("question")): row for row in rows}
 
 
@@ -198,14 +199,22 @@ def _divided(study: Any, items: list[int], names: list[str]) -> dict[tuple[int, 
     for (item, question, _), answer in latest.items():
         if answer:
             counts.setdefault((item, question), Counter())[answer] += 1
+    said = StoredOpinion.objects.filter(item_id__in=items, question__in=names).order_by("-pk")
+    # The model that was attached first speaks where there are several.
+    opinions = {(item, name): answer for item, name, answer in said.values_list("item_id", "question", "answer")}
+
+    def differs(key: tuple[int, str], tally: Counter[str]) -> bool:
+        return key in opinions and opinions[key] != tally.most_common(1)[0][0]
+
     return {
         key: {
             "counts": dict(tally.most_common()),
-            "share": max(tally.values()) / sum(tally.values()),
+            "place": max(tally.values()) / sum(tally.values()) - differs(key, tally),
+            "model": opinions.get(key, ""),
             "decided": decided.get(key, ""),
         }
         for key, tally in counts.items()
-        if len(tally) > 1
+        if len(tally) > 1 or differs(key, tally)
     }
 
 

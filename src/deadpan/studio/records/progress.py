@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Q, Sum
+from django.db.models import F, Q, Sum
+from django.db.models.functions import Least
 from django.utils.translation import gettext as _
 
 from deadpan.page import Table
@@ -46,6 +47,13 @@ class Worker:
     owed: float | None
     checks_passed: int
     checks: int
+    claimed: float = 0.0
+    """Hours the browser claimed; far more than were counted is a sign of a forged claim."""
+
+    @property
+    def claims_too_much(self) -> bool:
+        """Return whether more was claimed than a slow clock or two windows explain."""
+        return self.claimed > 1.5 * self.hours + 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +117,7 @@ def _people(progress: StudyProgress) -> Table:
             worker.role,
             worker.state,
             worker.done,
-            f"{worker.hours:.2f}",
+            f"{worker.hours:.2f}" + (f" (claims {worker.claimed:.2f}!)" if worker.claims_too_much else ""),
             "" if worker.owed is None else f"{worker.owed:.2f} {progress.currency}",
             f"{worker.checks_passed}/{worker.checks}",
         )
@@ -134,40 +142,44 @@ def studio_status(study: Any | None, now: datetime) -> StudioStatus:
 
 def study_progress(study: Any, now: datetime) -> StudyProgress:
     """Count items, judgments and hours. Hours left come from the mean seconds of a finished item."""
-    pairs = list(StoredItem.objects.filter(study=study, kind=MAIN).values_list("wanted", "finished"))
-    # An item may be answered by more people than it wants; the surplus finishes no place.
-    places, done = sum(w for w, _ in pairs), sum(min(w, f) for w, f in pairs)
+    main = StoredItem.objects.filter(study=study, kind=MAIN)
+    done, places = places_done(study).get(study.pk, (0, 0))
     seconds = StoredJudgment.objects.filter(study=study, item__kind=MAIN).aggregate(s=Sum("seconds"))["s"] or 0.0
     worked = Assignment.objects.filter(item__study=study, item__kind=MAIN, state=DONE)
+    finished = worked.count()
     submissions = list(study.submissions.values_list("reasons", flat=True))
     return StudyProgress(
         study=study.slug,
         title=study.title,
         protocol=study.protocol,
         is_open=study.is_open,
-        items=len(pairs),
-        items_finished=sum(f >= w for w, f in pairs),
+        items=main.count(),
+        items_finished=main.filter(finished__gte=F("wanted")).count(),
         places=places,
         places_done=done,
         submissions=len(submissions),
         submissions_kept=sum(not reasons for reasons in submissions),
         in_last_day=worked.filter(touched_at__gt=now - timedelta(hours=PACE_HOURS)).count(),
-        hours_left=round((places - done) * seconds / worked.count() / 3600, 2) if worked.count() else None,
+        hours_left=round((places - done) * seconds / finished / 3600, 2) if finished else None,
         currency=settings_of(study).currency,
         workers=tuple(_workers(study)),
     )
 
 
+def places_done(study: Any = None) -> dict[int, tuple[int, int]]:
+    """Return by study how many places are done, and of how many; the surplus of an item finishes no place."""
+    main = StoredItem.objects.filter(kind=MAIN, **({"study": study} if study is not None else {}))
+    rows = main.values_list("study_id").annotate(done=Sum(Least("wanted", "finished")), places=Sum("wanted"))
+    return {study: (done or 0, places or 0) for study, done, places in rows}
+
+
 def _workers(study: Any) -> list[Worker]:
     """Return everybody in the study. Those who withdrew have no name any more but are paid for their work."""
     rate = settings_of(study).rate
-    survey_seconds = dict(
-        study.submissions.values_list("member_id").annotate(total=Sum("seconds")).values_list("member_id", "total")
-    )
     checks, passed = attention_checks(study)
     found = []
     for member in Member.objects.filter(study=study).select_related("person").order_by("joined_at"):
-        hours = (paid_seconds(member) + (survey_seconds.get(member.pk) or 0.0)) / 3600
+        hours = paid_seconds(member) / 3600
         found.append(
             Worker(
                 name=member.person.name,
@@ -179,6 +191,7 @@ def _workers(study: Any) -> list[Worker]:
                 owed=round(hours * rate, 2) if rate is not None else None,
                 checks_passed=passed[member.pseudonym],
                 checks=checks[member.pseudonym],
+                claimed=round(member.claimed_seconds / 3600, 3),
             )
         )
     for gone in study.tombstones.order_by("id"):

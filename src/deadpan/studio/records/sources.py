@@ -141,6 +141,13 @@ def find_upload(token: str) -> Path:
     return found[0]
 
 
+def own_name(message: str, token: str, name: str) -> str:
+    """Return an error about an uploaded file with the name the file has for the person who sent it."""
+    folder = str(Path(settings.STUDIO_HOME) / _UPLOADS) + os.sep
+    message = message.replace(folder, "")
+    return re.sub(rf"{re.escape(token)}(?:/[\w.]+|\.\w+)?", lambda _: name, message) if token else message
+
+
 def drop_upload(token: str) -> None:
     """Delete a file that was used."""
     find_upload(token).unlink(missing_ok=True)
@@ -220,7 +227,7 @@ def wanted_columns(protocol: str) -> dict[str, bool]:
     types = field_types(kind)
     wanted = {"text": True, "id": False, "context": False, "speaker": False}
     for one in fields(kind):
-        if one.name in ("id", "response", "context", "check"):
+        if one.name in ("id", "response", "context", "check", "columns"):
             continue
         if one.name in ("source", "categories", "ids", "suspect", "intended", "version", "topic", "date"):
             continue
@@ -261,7 +268,10 @@ def _item_fields(
         value = values.get(columns.get(part, ""), "")
         return "" if value is None else str(value).strip()
 
+    used = {name.strip() for column in columns.values() for name in (column, *column.split(","))}
+    others = {name: str(value) for name, value in values.items() if name not in used and value not in (None, "")}
     plain: dict[str, Any] = {
+        "columns": others,
         "id": cell("id") or f"row{number}",
         "response": {"speaker": cell("speaker"), "text": cell("text")},
         "context": _turns(values.get(columns.get("context", ""))),

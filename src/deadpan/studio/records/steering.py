@@ -10,6 +10,7 @@ from typing import Any, Literal
 from django.core import signing
 from django.db import transaction
 from django.db.models import Max
+from django.utils.translation import gettext as _
 
 from deadpan.draws import draw
 from deadpan.errors import ConfigError, DataError
@@ -112,9 +113,11 @@ def set_stage(study: Any, stage: str, actor: str) -> StudyChange:
     """Open, pause or close a study. Nothing is deleted, and a closed one can be opened again."""
     if stage not in STAGES:
         raise ConfigError(f"unknown stage {stage!r}: choose {', '.join(STAGES)}")
+    if study.is_draft and not settings_of(study).contact.strip():
+        raise ConfigError(_("A study needs a contact that people can ask: name one in its settings, then open it."))
     if study.stage != stage:
-        study.is_open, study.is_closed = stage == "open", stage == "closed"
-        study.save(update_fields=["is_open", "is_closed"])
+        study.is_draft, study.is_open, study.is_closed = False, stage == "open", stage == "closed"
+        study.save(update_fields=["is_draft", "is_open", "is_closed"])
         log_event(study, actor, stage)
     return StudyChange(study.slug, stage)
 
@@ -127,10 +130,16 @@ def change_study(
     title: str = "",
     language: str = "",
     stage: str | None = None,
+    raters: int | None = None,
 ) -> StudyChange:
-    """Change settings, title and stage of a study; a value that does not fit changes nothing."""
+    """Change settings, title, people per item and stage of a study; a value that does not fit changes nothing."""
     merged = {**study.settings, **encode(dict(settings))}
+    if raters is not None and raters < study.raters_per_item:
+        raise ConfigError(_("People per item can be raised, not lowered: some items have their answers already."))
     for name in FIXED_SETTINGS:
+        # Nobody has answered a draft's questions yet.
+        if name == "questions" and study.is_draft:
+            continue
         if name in settings and settings[name] != study.settings.get(name, settings[name]):
             raise ConfigError(f"{name} decided which items people got: make another study to change it")
     typed_settings(study.protocol, merged)
@@ -141,6 +150,12 @@ def change_study(
     study.save(update_fields=["settings", "title", "language"])
     after = {**encode(settings_of(study)), "title": study.title, "language": study.language}
     changed = sorted(name for name in after if after[name] != before[name])
+    if raters is not None and raters > study.raters_per_item:
+        # Items outside the overlap are judged once, and stay so.
+        study.items.filter(wanted=study.raters_per_item).update(wanted=raters)
+        study.raters_per_item = raters
+        study.save(update_fields=["raters_per_item"])
+        changed.append("raters_per_item")
     if changed:
         log_event(study, actor, "settings", changed=changed)
     if stage is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from django.db import transaction
@@ -19,7 +19,7 @@ from deadpan.registry import unknown
 from deadpan.results import Result
 from deadpan.studio.models import ATTENTION, MAIN, QUALIFICATION, Event, StoredItem, StoredStudy
 from deadpan.studio.protocols import PROTOCOLS
-from deadpan.studio.protocols.protocol import Screen, StudyProtocol
+from deadpan.studio.protocols.protocol import Screen, StudyProtocol, with_remark
 from deadpan.validation import config_from, decode, encode, field_types
 
 SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,58}")
@@ -34,6 +34,7 @@ class CreatedStudy(Result):
     items: int
     raters_per_item: int
     qualification: int
+    stage: str = "open"
 
     def summary(self) -> Summary:
         """Return the counts and the next commands."""
@@ -41,6 +42,9 @@ class CreatedStudy(Result):
         notes = [f"made {self.study}: {self.protocol}, {self.items:,} items, {raters}"]
         if self.qualification:
             notes.append(f"qualification round: {self.qualification} items, the same for all applicants")
+        if self.stage == "draft":
+            set_ = f"deadpan studio set {self.study} --setting contact=WHO --stage open"
+            notes.append(f"it is a draft: look at it with deadpan studio serve, then open it: {set_}")
         notes.append(f"next: deadpan studio serve, then deadpan studio invite {self.study}")
         return Summary(notes=tuple(notes))
 
@@ -57,13 +61,23 @@ def created_result(stored: Any) -> CreatedStudy:
         stored.items.count(),
         stored.raters_per_item,
         settings_of(stored).qualification or 0,
+        stored.stage,
     )
 
 
-def create_study(slug: str, study: Study, items: Sequence[StudyItem], actor: str, order: Ordering | None = None) -> Any:
+def create_study(
+    slug: str,
+    study: Study,
+    items: Sequence[StudyItem],
+    actor: str,
+    order: Ordering | None = None,
+    *,
+    draft: bool = False,
+) -> Any:
     """Store a study and its items, all or nothing, and return the stored study.
 
-    Items are asked in random order, or in the given one; its control stratum is kept with the study.
+    Items are asked in random order, or in the given one; its control stratum is kept with the study. A draft
+    takes no answers until it is opened.
     """
     if not SLUG.fullmatch(slug):
         raise ConfigError(f"the name {slug!r} is part of an address: use small letters, digits and hyphens")
@@ -85,6 +99,8 @@ def create_study(slug: str, study: Study, items: Sequence[StudyItem], actor: str
             seed=study.seed,
             raters_per_item=study.raters_per_item,
             settings={**encode(study.settings), "qualification": n_qualification},
+            is_draft=draft,
+            is_open=not draft,
         )
         rows = _rows(stored, checked, settings, n_qualification, protocol, order)
         # SQLite limits the variables of a statement; a row has about fifteen.
@@ -225,7 +241,8 @@ def item_of(row: Any, study: Any) -> StudyItem:
 
 def screen_of(row: Any, study: Any, order: str) -> Screen:
     """Return what a person sees of a stored item."""
-    return protocol_of(study).screen(item_of(row, study), settings_of(study), order)
+    screen = protocol_of(study).screen(item_of(row, study), settings_of(study), order)
+    return replace(screen, questions=with_remark(screen.questions))
 
 
 ORDERS = ("random", "informative")

@@ -39,6 +39,8 @@ window.deadpan = window.deadpan || {};
     arrange();
     deadpan.send(form().getAttribute("action"), { [field.name.slice(2)]: field.value });
     if (deadpan.complete()) prefetch();
+    // Chosen by touch or mouse: a key goes on by itself.
+    if (event.isTrusted && field.matches("input[type=radio]") && deadpan.tapped) deadpan.tapped();
   }
 
   async function prefetch() {
@@ -133,6 +135,7 @@ window.deadpan = window.deadpan || {};
     if (deadpan.beginKeys) deadpan.beginKeys();
     // On a slow connection a person may choose before this script runs: send that answer too.
     for (const early of now.querySelectorAll("input:checked")) if (!early.defaultChecked) changed({ target: early });
+    if (now.dataset.done !== "0" && !deadpan.unsent().length && !state().dataset.now) { state().dataset.now = "before"; state().textContent = state().dataset.saved; }
     now.dataset.ready = "yes";
     // Soon, so that it is there when the last answer is given; not at once, for who only looks back.
     clearTimeout(looking);

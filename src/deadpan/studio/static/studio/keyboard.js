@@ -7,7 +7,7 @@ window.deadpan = window.deadpan || {};
   const form = () => document.getElementById("answers");
   const dialog = () => document.getElementById("keys");
   const boxes = () => [...form().querySelectorAll(".question:not([hidden])")].filter((box) => box.querySelector("input[type=radio]"));
-  let wanted = { keys: true, advance: true };
+  let wanted = { keys: true, advance: true, tap: false };
   try { wanted = { ...wanted, ...JSON.parse(localStorage.getItem(settings) || "{}") }; } catch { /* as it is */ }
 
   function active() {
@@ -29,13 +29,19 @@ window.deadpan = window.deadpan || {};
   function pick(number) {
     const box = active();
     const choices = box ? [...box.querySelectorAll(".choice:not([hidden]) input")] : [];
-    if (number > choices.length) return;
+    if (number > choices.length) { unknown(String(number)); return; }
     choices[number - 1].checked = true;
     if (document.activeElement && document.activeElement.blur) document.activeElement.blur();
     choices[number - 1].dispatchEvent(new Event("change", { bubbles: true }));
     deadpan.number();
     if (wanted.advance && deadpan.complete()) deadpan.forward();
   }
+  // A key that means nothing here does nothing but say so: text typed into the page by mistake must not act.
+  function unknown(key) {
+    const notice = document.getElementById("notice");
+    deadpan.say(notice.dataset.key.replace("{key}", key));
+  }
+  deadpan.tapped = () => { if (wanted.tap && deadpan.complete()) deadpan.forward(); };
   const click = (id) => { const found = document.getElementById(id); if (found) found.click(); };
 
   function pressed(event) {
@@ -52,9 +58,12 @@ window.deadpan = window.deadpan || {};
     else if (wanted.keys && event.code === "KeyU") act = () => click("undo");
     else if (wanted.keys && event.code === "KeyS") act = () => click("skip-open");
     else if (wanted.keys && event.code === "KeyF") act = () => click("flag-open");
-    else if (wanted.keys && event.code === "KeyC") act = () => { const area = form().querySelector("textarea"); if (area) area.focus(); };
+    else if (wanted.keys && event.code === "KeyC") act = () => { const area = form().querySelector(".remark textarea, textarea"); if (area) { if (area.closest("details")) area.closest("details").open = true; area.focus(); } };
     else if (wanted.keys && (event.key === "?" || (event.code === "Slash" && event.shiftKey))) act = () => dialog().showModal();
-    if (!act) return;
+    if (!act) {
+      if (wanted.keys && event.key.length === 1 && event.key !== " ") unknown(event.key);
+      return;
+    }
     event.preventDefault();
     act();
   }
@@ -63,7 +72,7 @@ window.deadpan = window.deadpan || {};
   deadpan.beginKeys = () => {
     addEventListener("keydown", pressed);  // the same listener again is added once
     document.getElementById("help").addEventListener("click", () => dialog().showModal());
-    for (const name of ["keys", "advance"]) {
+    for (const name of ["keys", "advance", "tap"]) {
       const box = document.getElementById(`use-${name}`);
       box.checked = wanted[name];
       box.addEventListener("change", () => {
@@ -75,6 +84,10 @@ window.deadpan = window.deadpan || {};
     for (const opener of document.querySelectorAll("[data-opens]")) {
       opener.addEventListener("click", () => document.getElementById(opener.dataset.opens).showModal());
     }
+    // Enter in the reason goes to the button: text that was typed into the page by mistake skips nothing.
+    document.getElementById("reason").addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && !event.isComposing) { event.preventDefault(); event.target.form.querySelector("button.main").focus(); }
+    });
     form().addEventListener("focusin", () => deadpan.number());
     deadpan.number();
   };

@@ -52,7 +52,7 @@ window.deadpan = window.deadpan || {};
       method: "POST",
       keepalive: true,  // arrives although the window is closed
       headers: { "Content-Type": "application/json", "X-CSRFToken": document.querySelector("[name=csrfmiddlewaretoken]").value },
-      body: JSON.stringify({ answers: save.answers, seconds: save.seconds, key: save.key }),
+      body: JSON.stringify({ answers: save.answers, seconds: save.seconds, ago: Math.max(0, Date.now() - save.at) / 1000, key: save.key }),
     });
     if (response.status === 401 || response.status === 403 || response.redirected) return { expired: true };
     if (response.status === 400 || response.status === 404 || response.status === 413) {
