@@ -17,8 +17,9 @@ def home(site):
 
 def test_create_invite_status_export(deadpan, home, site, tmp_path):
     made = deadpan(
-        "studio", "create", "reader-judgment", "--name", "first", "starter-en", "--sample", 5, "--home", home, "--json"
-    )
+        "studio", "create", "reader-judgment", "--name", "first", "starter-en", "--sample", 5, "--home", home, "--json",
+        "--open", "--setting", "contact=lab@example.org",
+    )  # fmt: skip
     assert made.status == 0, made.err
     assert made.json == {
         "study": "first",
@@ -26,6 +27,7 @@ def test_create_invite_status_export(deadpan, home, site, tmp_path):
         "items": 5,
         "raters_per_item": 3,
         "qualification": 0,
+        "stage": "open",
     }
     link = deadpan("studio", "invite", "first", "--home", home, "--json").json["link"]
     client = site.client()
