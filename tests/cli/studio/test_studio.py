@@ -131,7 +131,7 @@ def test_a_study_is_made_from_a_table(deadpan, home, tmp_path):
 
 
 def test_a_quiz_is_made_from_a_set_by_its_name(deadpan, home):
-    made = deadpan("studio", "create", "quiz", "public@0.2.0", "--limit", 4, "--name", "q", "--home", home, "--json")
+    made = deadpan("studio", "create", "quiz", "public@0.3.0", "--limit", 4, "--name", "q", "--home", home, "--json")
     assert made.status == 0, made.err
     assert made.json["items"] == 4
 
