@@ -23,6 +23,7 @@ SHOWN = 14
 """Lines of an output that a page shows; a longer one ends in `...`."""
 _VARYING = (
     (re.compile(r"\d{4}-\d\d-\d\d(T[\d:.+Z-]*)?"), "DATE"),
+    (re.compile(r", s\s+\d[\d.,]*"), ", s TIME"),
     (re.compile(r"\b\d[\d.,]* ?(s|ms|min|seconds?|minutes?|hours?)\b"), "TIME"),
     (re.compile(r"\b\d[\d.,]* ?([kMG]B|[KMG]iB)\b"), "SIZE"),
     (re.compile(r"\b(?=[a-f]*\d)[0-9a-f]{7,64}\b"), "HASH"),

@@ -1,4 +1,4 @@
-"""The starter set: minimal pairs written for deadpan, part of the package, public domain."""
+"""The starter set: minimal pairs written by language models for deadpan, part of the package, public domain."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ENGLISH = Release(
     licence="CC0-1.0",
     language="en",
     platform="written",
-    label_kind="author",
+    label_kind="generated",
     folder="starter",
     files=(ReleaseFile(("en.jsonl",)),),
     context=True,
@@ -44,7 +44,7 @@ class Starter(Reader):
             response=Turn(pair["speaker"], pair["sarcastic"]),
             context=tuple(Turn(turn["speaker"], turn["text"]) for turn in pair["context"]),
             label=True,
-            label_kind="author",
+            label_kind="generated",
             group=pair["id"],
             sequence=pair["id"],
             source=self.name,
