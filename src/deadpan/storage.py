@@ -499,7 +499,10 @@ def lock_folder(folder: Path) -> Iterator[None]:
 
     The kernel releases the lock when the process ends, so a killed run leaves none behind.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as bad:
+        raise DataError(f"{folder.parent}: cannot be written ({bad.strerror}): choose another folder") from None
     handle = os.open(folder, os.O_RDONLY)
     try:
         try:

@@ -42,10 +42,12 @@ def run(
 
 def files(out: Path) -> dict[str, bytes]:
     """Every file people get."""
+    current = out / ".current"
+    assert all(path.exists() for path in out.glob("*"))  # no link leads nowhere
     return {
-        path.relative_to(out).as_posix(): path.read_bytes()
-        for path in sorted(out.rglob("*"))
-        if path.is_file() and ".work" not in path.parts
+        path.relative_to(current).as_posix(): path.read_bytes()
+        for path in sorted(current.glob("*/**/*")) + sorted(current.glob("*"))
+        if path.is_file() and not path.name.startswith(".")
     }
 
 
@@ -94,6 +96,7 @@ def expected(dumps: Dumps, forget: frozenset[str] = frozenset(), **scope: object
     totals = {
         "lines": tally.lines, "comments": len(found.rows), "sarcastic": stats["totals"]["sarcastic"],
         "sequences": stats["sequences"]["count"],
+        "parents_without_text": stats["totals"]["parents_without_text"],
     }  # fmt: skip
     return Expected(texts, drops, {**totals, **dict(sorted(tally.by_month.items()))})
 

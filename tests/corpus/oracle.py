@@ -53,9 +53,10 @@ def marker_of(body: str, rules: TextRules) -> str:
 
 
 def without_marker(body: str, rules: TextRules) -> str:
-    """Return a text without its last marker."""
-    marker = marker_of(body, rules)
-    return body.rstrip(SPACES)[: -len(marker)].rstrip(SPACES) if marker else body
+    """Return a text without the markers at its end and the signs that format them."""
+    while marker := marker_of(body, rules):
+        body = body.rstrip(SPACES)[: -len(marker)].rstrip("^\\").rstrip(SPACES)
+    return body
 
 
 def text_reason(body: str, rules: TextRules) -> str:
@@ -79,9 +80,9 @@ class Node:
     id: str
     author: str
     subreddit: str
-    score: int
-    ups: int
-    downs: int
+    score: int | None
+    ups: int | None
+    downs: int | None
     created: int
     body: str
     copy: tuple[int, bool, bool, bytes]
@@ -136,8 +137,13 @@ def _sound(id: str | None) -> bool:
     return bool(id) and _SOUND.fullmatch(id) is not None  # type: ignore[arg-type]
 
 
-def _or(value: int | None, other: int) -> int:
-    return other if value is None else value
+def is_placeholder(text: str, rules: TextRules) -> bool:
+    longest = max(map(len, rules.deleted)) + 20  # with more white space it is no placeholder
+    return len(text.encode()) <= longest and text.strip(SPACES).lower() in {one.lower() for one in rules.deleted}
+
+
+def cell(value: int | None) -> str:
+    return "" if value is None else str(value)
 
 
 def read_node(line: bytes, words: str, rules: TextRules) -> Node | None:
@@ -153,15 +159,15 @@ def read_node(line: bytes, words: str, rules: TextRules) -> Node | None:
     id, body, created = as_text(row.get("id")), row.get(words), as_number(row.get("created_utc"))
     if not _sound(id) or not isinstance(body, str) or created is None or not 0 <= created <= LAST_SECOND:
         return None
-    author, said = as_text(row.get("author")) or DELETED, unescape(body)
-    gone, later = author in rules.deleted or said in rules.deleted, _later(row)
+    author, said = as_text(row.get("author")) or DELETED, unescape(body.replace("\0", ""))
+    gone, later = author in rules.deleted or is_placeholder(said, rules), _later(row)
     node = Node(
         id=str(id),
         author=author,
         subreddit=as_text(row.get("subreddit")) or "",
-        score=as_number(row.get("score")) or 0,
-        ups=_or(as_number(row.get("ups")), -1),
-        downs=_or(as_number(row.get("downs")), -1),
+        score=as_number(row.get("score")),
+        ups=as_number(row.get("ups")),
+        downs=as_number(row.get("downs")),
         created=created,
         body=said,
         copy=(_retrieved(row), later != "", gone if later else not gone, line.rstrip(b"\r")),
@@ -405,8 +411,8 @@ def _row(node: Node, selection: Selection) -> list[str]:
     source = selection.comments if node.parent.startswith("t1_") else selection.posts
     above = source.get(node.parent[3:])
     return [
-        str(int(node.marked)), node.text, squeeze(node.author), squeeze(node.subreddit), str(node.score),
-        str(node.ups), str(node.downs), node.month, str(node.created), above.text if above else "",
+        str(int(node.marked)), node.text, squeeze(node.author), squeeze(node.subreddit), cell(node.score),
+        cell(node.ups), cell(node.downs), node.month, str(node.created), above.text if above else "",
         node.id, node.parent[3:], node.link,
     ]  # fmt: skip
 
@@ -491,7 +497,7 @@ def _entries(some: list[Branch], selection: Selection, every: list[Branch]) -> l
 
 def _entry(id: str, spoken: bool, homes: dict[str, str], selection: Selection) -> str:
     node = selection.comments[id] if spoken else selection.posts.get(id)
-    row: list[object] = ["", "", 0, -1, -1, "", 0, squeeze(homes.get(id, ""))]
+    row: list[object] = ["", "", None, None, None, "", 0, squeeze(homes.get(id, ""))]
     if node is not None:
         row = [
             node.text, node.shown_author, node.score, node.ups, node.downs, node.month, node.created,
@@ -520,7 +526,9 @@ def statistics(selection: Selection, found: Contents) -> dict[str, Any]:
             "share_sarcastic": _share(marked, total),
             "authors": len({row[2] for row in found.rows}),
             "subreddits": len(subreddits),
+            "parents_without_text": sum(row[9] == "" for row in found.rows),
         },
+        "marker_use": _marker_use(selection),
         "sequences": _means([branch.replies for branch in selection.sequences()]),
         "benchmarks": {
             folder: {side: _sizes(found.branches[f"{folder}/{side}.csv"]) for side in _sides(found, folder)}
@@ -553,12 +561,23 @@ def _means(groups: Sequence[Sequence[Node]]) -> dict[str, Any]:
     return {
         "count": len(groups),
         "replies": sum(map(len, groups)),
+        "share_sarcastic": _share(sum(one.marked for group in groups for one in group), sum(map(len, groups))),
         "mean_share_sarcastic": round(float(total / len(groups)), 6) if groups else 0.0,
     }
 
 
 def _sizes(groups: Sequence[Sequence[Node]]) -> dict[str, Any]:
     return {**_means(groups), "sarcastic": sum(one.marked for group in groups for one in group)}
+
+
+def _marker_use(selection: Selection) -> dict[str, Any]:
+    named = [one for one in selection.comments.values() if not (one.forgotten or one.gone or one.later)]
+    everyone, marking = {one.author for one in named}, {one.author for one in named if one.marked}
+    return {
+        "authors": len(everyone),
+        "authors_marking": len(marking),
+        "share_authors_marking": _share(len(marking), len(everyone)),
+    }
 
 
 def _months(selection: Selection) -> dict[str, dict[str, Any]]:

@@ -1,15 +1,20 @@
-"""Files that deadpan did not write are never overwritten or deleted."""
+"""Publishing is one step, and files that deadpan did not write are never overwritten or deleted."""
 
 from __future__ import annotations
 
-import json
+import os
+import shutil
+import signal
+import sys
 from pathlib import Path
 
 import pytest
 
 from corpus.dumping import comment
 from corpus.making import run
+from deadpan.corpus.release import remove_old_versions, switch_version
 from deadpan.errors import DataError
+from deadpan.storage import digest, read_manifest
 
 
 @pytest.mark.parametrize(
@@ -29,12 +34,13 @@ def test_a_foreign_file_is_refused_before_anything_is_read(tmp_path: Path, name:
 
 def test_other_files_stay_and_our_own_are_replaced(tmp_path: Path) -> None:
     (tmp_path / "RC_2010-01").write_bytes(comment("a", body="sure /s"))
-    (tmp_path / "out" / "raw").mkdir(parents=True)
-    (tmp_path / "out" / "raw" / "notes.txt").write_text("mine")
     run(tmp_path, [str(tmp_path / "RC_2010-01")])
+    (tmp_path / "out" / "raw" / "notes.txt").write_text("mine")
+    (tmp_path / "out" / "thesis").mkdir()
     (tmp_path / "RC_2010-01").write_bytes(comment("b", body="sure /s"))
     run(tmp_path, [str(tmp_path / "RC_2010-01")])
     assert (tmp_path / "out" / "raw" / "notes.txt").read_text() == "mine"
+    assert (tmp_path / "out" / "thesis").is_dir()
     assert b"b,p,p" in (tmp_path / "out" / "raw" / "sarc.csv").read_bytes()
 
 
@@ -50,15 +56,66 @@ def test_somebody_elses_folder_beside_the_benchmarks_stays(tmp_path: Path, manif
     assert (mine / "notes.txt").read_text() == "mine"
 
 
-def test_a_note_in_the_folder_of_an_old_benchmark_stays(tmp_path: Path) -> None:
-    (tmp_path / "RC_2010-01").write_bytes(comment("a", body="sure /s"))
-    old = tmp_path / "out" / "after-2010-02"
-    old.mkdir(parents=True)
-    (old / "comments.json").write_text("{}")
-    (old / "notes.txt").write_text("mine")
-    named = {"comments.json": {}, "../../kept.txt": {}}
-    (old / "manifest.json").write_text(json.dumps({"command": "corpus update", "files": named}))
-    (tmp_path / "kept.txt").write_text("mine")
-    assert run(tmp_path, [str(tmp_path / "RC_2010-01")]) is not None
-    assert [path.name for path in old.iterdir()] == ["notes.txt"]
-    assert (tmp_path / "kept.txt").read_text() == "mine"
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a corpus, `out`, and with the next version of it, `next`, not yet published."""
+    folder = tmp_path_factory.mktemp("prepared")
+    (folder / "RC_2010-01").write_bytes(comment("a", body="sure /s"))
+    run(folder, [str(folder / "RC_2010-01")])
+    (folder / "out" / "main" / "notes.txt").write_text("mine")
+    (folder / "RC_2010-02").write_bytes(comment("b", body="oh great /s", created_utc=1264982400))
+    run(folder, [str(folder / "RC_2010-01"), str(folder / "RC_2010-02")], out="later")
+    (folder / "later" / ".current").resolve().rename(folder / "next")
+    (folder / "next" / "news.txt").write_text("only in the new version")
+    return folder
+
+
+def publish_until(out: Path, fresh: Path, number: int) -> int:
+    """Publish a version in a process that is killed at its `number`th change of the disk; return its status."""
+    process = os.fork()
+    if process == 0:
+        changes = iter(range(number))
+
+        def watch(event: str, arguments: tuple[object, ...]) -> None:
+            writes = event == "open" and isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_RDWR)
+            if (event in CHANGES or writes) and next(changes, None) is None:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        sys.addaudithook(watch)
+        switch_version(out, fresh)
+        os._exit(0)
+    return os.waitpid(process, 0)[1]
+
+
+CHANGES = {"os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.symlink", "os.link", "os.truncate"}
+
+
+def state(out: Path) -> tuple[str, ...]:
+    """Return the hashes of all files in the manifest, after comparing them with the files that people see."""
+    manifest = read_manifest(out)
+    assert {name: digest(out / name) for name in manifest.files} == {n: f["sha256"] for n, f in manifest.files.items()}
+    return tuple(sorted(facts["sha256"] for facts in manifest.files.values()))
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_kill_at_any_moment_of_publishing_leaves_one_whole_version(prepared: Path, tmp_path: Path) -> None:
+    """Every change that publishing makes to the disk is the last one before a kill -9, once."""
+    before = state(prepared / "out")
+    number, seen = 0, set()
+    while True:
+        out, fresh = tmp_path / str(number) / "out", tmp_path / str(number) / "fresh"
+        shutil.copytree(prepared / "out", out, symlinks=True)
+        shutil.copytree(prepared / "next", fresh)
+        status = publish_until(out, fresh, number)
+        found = state(out)
+        seen.add(found)
+        remove_old_versions(out)  # as the next run does
+        assert state(out) == found
+        assert (out / "main" / "notes.txt").read_text() == "mine"
+        assert (out / "news.txt").exists() == (found != before)
+        assert all(path.exists() for path in out.iterdir())
+        if status == 0:
+            break
+        number += 1
+    assert number >= 30
+    assert len(seen) == 2 and found != before

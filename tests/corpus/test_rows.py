@@ -107,7 +107,7 @@ def test_authors_stay_forgotten_and_unknown_names_are_reported(tmp_path: Path) -
     names.write_text("U/aNN\nhttps://www.reddit.com/user/nobody/\n")
     work = build(tmp_path, forget=names)
     assert work.run([str(path)]).drops["forgotten"] == 1  # type: ignore[union-attr]
-    assert work.notes == ["Warning: --forget names 1 authors who are in no dump: nobody"]
+    assert work.notes[0] == "Warning: --forget names 1 authors who are in no dump: nobody"
     manifest = build(tmp_path).run([str(path)])
     assert manifest is not None
     assert manifest.drops["forgotten"] == 1

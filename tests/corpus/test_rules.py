@@ -40,9 +40,9 @@ def rows(folder: Path, texts: list[str], rules: TextRules | None = None) -> list
 def test_rules_equal_the_reference_on_any_text(tmp_path: Path, texts: list[str]) -> None:
     expected = []
     for text in texts:
-        body, rules = oracle.unescape(text), TextRules()
+        body, rules = oracle.unescape(text.replace("\0", "")), TextRules()
         marked = bool(oracle.marker_of(body, rules))
-        reason = "deleted" if body in rules.deleted else oracle.text_reason(body, rules)
+        reason = "deleted" if oracle.is_placeholder(body, rules) else oracle.text_reason(body, rules)
         said = oracle.squeeze(oracle.without_marker(body, rules))
         expected.append((marked, reason, said, body if marked else None))
     assert rows(tmp_path, texts) == expected
@@ -63,7 +63,7 @@ def test_rules_equal_the_reference_on_any_text(tmp_path: Path, texts: list[str])
         ("great /S", False, "great /S"),
         ("great./s", True, "great."),
         ("/s", True, ""),
-        ("a /s /s", True, "a /s"),
+        ("a /s /s", True, "a"),
         ("&amp;lt; b", False, "&lt; b"),
         ("&nbsp; &quot;", False, "&nbsp; &quot;"),
         (" a \t\n b ", False, "a b"),
@@ -99,6 +99,6 @@ def test_times_are_of_the_years_1970_to_9999(tmp_path: Path) -> None:
     lines = [json.dumps({"id": "c", "body": "x", "created_utc": time}) for time in times]
     path.write_text("\n".join(lines) + "\n")
     query = comments_query(str(path), TextRules())
-    found = duckdb.connect().execute(f"SELECT id, month FROM ({query}) ORDER BY created_utc").fetchall()
+    found = duckdb.connect().execute(f"SELECT id, month FROM ({query})").fetchall()
     assert [id for id, _ in found] == [None, "c", "c", None]
     assert [month for _, month in found[1:3]] == [197001, 999912]

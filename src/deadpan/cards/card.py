@@ -132,19 +132,22 @@ class HubConfig:
         return {"config_name": self.name, **default, "data_files": files}
 
 
-def data_card(facts: DataFacts, sizes: Sizes, *, files: Mapping[str, str] | None = None) -> str:
+def data_card(
+    facts: DataFacts, sizes: Sizes, *, files: Mapping[str, str] | None = None, configs: Sequence[HubConfig] = ()
+) -> str:
     """Return the README.md of a dataset of Examples.
 
-    `files` maps splits to Parquet files; the default is data/SPLIT.parquet for every split.
+    `files` maps splits to Parquet files; the default is data/SPLIT.parquet for every split. `configs` are more
+    configurations; an empty mapping and no configurations are a dataset without files to load.
     """
     splits = list(sizes.labels)
-    files = files or {split: f"data/{split}.parquet" for split in splits}
+    files = {split: f"data/{split}.parquet" for split in splits} if files is None else files
     columns = ("sarcastic", "sincere", "unlabelled")
     sizes_rows = [(s, *(sizes.labels[s][c] for c in columns), sizes.labels[s].total()) for s in splits]
     kinds_rows = [(kind or "none", KINDS[kind], n) for kind, n in sorted(sizes.kinds.items())]
     return dataset_card(
         facts,
-        configs=[HubConfig("default", files)],
+        configs=[*([HubConfig("default", files)] if files else []), *configs],
         n=sizes.total,
         tags=[f"label:{kind}" for kind in sorted(sizes.kinds) if kind],
         first={

@@ -62,10 +62,14 @@ build_options = joined(
     click.option("--from", "first_month", metavar="MONTH", help="First month, such as 2009-01."),
     click.option("--to", "last_month", metavar="MONTH", help="Last month, such as 2017-04."),
     click.option("--config", "settings", type=FILE, help="corpus.toml with all rules; see docs/corpus.md."),
+    click.option("--markers", "marker_set", metavar="NAME|FILE",
+                 help="A set of markers: sarc, hashtags, joking, german, korean, ..., or a .toml file."),
     click.option("--seed", type=int, help="Random seed [default: 0]."),
     click.option("--vectors", metavar="FILE", help="Word vectors for pairs: a GloVe file, or embedded."),
     click.option("--sentences", type=click.Choice(["any", "strict"]),
                  help="strict: benchmarks of whole sentences only."),
+    click.option("--siblings", type=click.Choice(["kept", "all"]),
+                 help="all: raw/comments.json also has the dropped replies beside sarcastic ones."),
     click.option("--bz2", "packed", is_flag=True, help="Write .bz2 instead of plain files."),
     click.option("--until", type=click.Choice(BUILD_STEPS), default=BUILD_STEPS[-1], show_default=True,
                  help="Last step to run; run it again to go on."),
@@ -142,6 +146,36 @@ def verify(directory: Path, dumps: tuple[str, ...], as_json: bool, **options: An
     return show(result, as_json, failed=not result.sound)
 
 
+@corpus.command()
+@corpus_argument
+@click.option("--to", required=True, metavar="PLACE", help="Folder or URL (s3:, hdfs:) to publish to.")
+@click.option("--ids-only", is_flag=True, help="Publish ids, labels and hashes, but no texts and no authors.")
+@json_option
+def publish(directory: Path, as_json: bool, **options: Any) -> None:
+    """Write what may be published of a corpus, with its benchmarks as configurations of a dataset."""
+    from deadpan.corpus import publish_corpus
+
+    show(publish_corpus(directory, **options), as_json)
+
+
+@corpus.command()
+@click.argument("index", type=PATH)
+@click.argument("dumps", nargs=-1, required=True, metavar="DUMP...")
+@click.option("--out", required=True, type=FOLDER, help="Folder for comments.json and the index.")
+@click.option("--hashes", type=FILE, help="Hashes of the published texts [default: hashes.csv by the index].")
+@click.option("--config", "settings", type=FILE, help="corpus.toml with the rules for texts.")
+@click.option("--markers", "marker_set", metavar="NAME|FILE", help="A set of markers, as for corpus build.")
+@reading_options
+def fill(as_json: bool, **options: Any) -> None:
+    """Turn ids into texts: an index of SARC, or a list of ids, and the dumps give comments.json."""
+    from deadpan.corpus import fill_index
+
+    with progress_bar() as progress:
+        given = {name: value for name, value in options.items() if value}
+        result = fill_index(progress=progress, **given)
+    show(result, as_json)
+
+
 @corpus.group(cls=Group)
 def study() -> None:
     """Write a study for the studio that asks people about a corpus."""
@@ -150,7 +184,7 @@ def study() -> None:
 @study.command()
 @corpus_argument
 @click.option("--sample", "count", default=500, show_default=True, help="Number of comments per label.")
-@click.option("--raters", default=1, show_default=True, help="People per item.")
+@click.option("--raters", default=3, show_default=True, help="People per item.")
 @study_option
 @seed_option
 @json_option

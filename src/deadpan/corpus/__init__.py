@@ -17,6 +17,8 @@ _NAMES = {
     "CorpusSettings": "settings",
     "build_corpus": "build",
     "draw_figures": "built.statistics",
+    "fill_index": "built.fill",
+    "publish_corpus": "built.publish",
     "read_statistics": "built.statistics",
     "build_until": "build",
     "synthesize_dumps": "synthesize",
@@ -32,6 +34,8 @@ __all__ = [
     "build_corpus",
     "build_until",
     "draw_figures",
+    "fill_index",
+    "publish_corpus",
     "read_statistics",
     "synthesize_dumps",
     "update_corpus",
@@ -42,7 +46,9 @@ __all__ = [
 
 if TYPE_CHECKING:
     from deadpan.corpus.build import build_corpus, build_until
+    from deadpan.corpus.built.fill import fill_index
     from deadpan.corpus.built.folder import BuiltCorpus
+    from deadpan.corpus.built.publish import publish_corpus
     from deadpan.corpus.built.statistics import draw_figures, read_statistics
     from deadpan.corpus.built.study import write_noise_study, write_pairs_study
     from deadpan.corpus.built.update import update_corpus

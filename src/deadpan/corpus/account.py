@@ -12,7 +12,7 @@ from typing import Any
 
 import narwhals as nw
 
-from deadpan.cards import DataFacts, Sizes, data_card
+from deadpan.cards import DataFacts, HubConfig, Sizes, data_card
 from deadpan.corpus.benchmark import SHARE_DIGITS, mean_share
 from deadpan.corpus.engines.engine import Engine, parquet_files
 from deadpan.corpus.label import Census
@@ -21,7 +21,7 @@ from deadpan.corpus.rows import Unit
 from deadpan.corpus.rules import FORGOTTEN, Forgotten
 from deadpan.corpus.settings import BuildOptions, CorpusSettings, month_name
 from deadpan.corpus.write import MONTHS_FOLDER
-from deadpan.storage import OutputPage, write_json, write_text
+from deadpan.storage import OutputPage, read_json, write_json, write_text
 from deadpan.validation import encode
 
 UNREADABLE = "unreadable.csv"
@@ -47,10 +47,7 @@ class Account:
     def write_files(self, folder: Path) -> None:
         """Write stats.json, the card and, if there are any, unreadable lines and tombstones."""
         write_json(folder / "stats.json", self.stats)
-        months = sorted(month for month, reason in self.census.cells if reason == "kept")
-        names = [month_name(month) for month in months]
-        card = corpus_card(self.stats, names, self.settings, folder, self.synthetic)
-        write_text(folder / "README.md", card)
+        write_text(folder / "README.md", corpus_card(folder, self.settings, self._drops(), self.synthetic))
         places = [place.rpartition(":") for unit in self.units for place in unit.places]
         if places:
             table = io.StringIO()
@@ -91,13 +88,6 @@ class Account:
         facts = (f"{totals['comments']:,} comments", f"{totals['subreddits']:,} subreddits")
         return OutputPage(title, finding, facts, file="")
 
-    def notes(self) -> list[str]:
-        """Return warnings for the person who built this."""
-        if self.stats["totals"]["sarcastic"]:
-            return []
-        markers = ", ".join(self.settings.text.markers)
-        return [f"Warning: no kept comment ends in a marker ({markers}), so nothing is labelled sarcastic."]
-
     def _counts(self) -> dict[str, int]:
         """Return totals, then the number of comments by month and reason."""
         counts = {
@@ -105,6 +95,7 @@ class Account:
             "comments": self.stats["totals"]["comments"],
             "sarcastic": self.stats["totals"]["sarcastic"],
             "sequences": self.stats["sequences"]["count"],
+            "parents_without_text": self.stats["totals"]["parents_without_text"],
         }
         cells = sorted(self.census.cells.items())
         return {**counts, **{f"{month_name(month)}/{reason}": n for (month, reason), n in cells}}
@@ -129,6 +120,21 @@ def _input_hashes(units: Sequence[Unit]) -> dict[str, str]:
             name, number = f"{unit.name} ({number})", number + 1
         inputs[name] = unit.sha256
     return inputs
+
+
+def warnings_of(counts: Mapping[str, int], settings: CorpusSettings, units: Sequence[Unit]) -> list[str]:
+    """Return warnings about a finished corpus, on every run, whether or not there was anything left to do."""
+    notes = []
+    if not counts["sarcastic"]:
+        markers = ", ".join(settings.text.markers)
+        notes.append(f"Warning: no kept comment ends in a marker ({markers}), so nothing is labelled sarcastic.")
+    lost, comments = counts["parents_without_text"], counts["comments"]
+    if lost and not any(unit.kind == "posts" for unit in units):
+        notes.append(
+            f"Warning: without dumps of submissions (RS_ files), {lost:,} of {comments:,} comments lack the text that "
+            f"they answer: add them."
+        )
+    return notes
 
 
 def skipped_note(paths: Sequence[Place]) -> list[str]:
@@ -165,6 +171,7 @@ def compute_statistics(
     """Return the contents of stats.json; `rows` are the files of the raw corpus."""
     subreddits = _subreddits(engine, rows)
     authors = engine.scan(rows).select("author").unique().select(authors=nw.len())
+    orphans = engine.scan(rows).filter(nw.col("parent_comment") == "").select(count=nw.len())
     comments = sum(facts["comments"] for facts in subreddits.values())
     sarcastic = sum(facts["sarcastic"] for facts in subreddits.values())
     return {
@@ -174,6 +181,12 @@ def compute_statistics(
             "share_sarcastic": _share(sarcastic, comments),
             "authors": engine.collect(authors)["authors"][0].as_py(),
             "subreddits": len(subreddits),
+            "parents_without_text": engine.collect(orphans)["count"][0].as_py(),
+        },
+        "marker_use": {
+            "authors": sum(census.everyone.values()),
+            "authors_marking": census.everyone.get(True, 0),
+            "share_authors_marking": _share(census.everyone.get(True, 0), sum(census.everyone.values())),
         },
         "sequences": _sequences(engine, threads),
         "benchmarks": benchmarks,
@@ -225,6 +238,10 @@ def _months(census: Census) -> dict[str, dict[str, Any]]:
 # ---------------------------------------------------------------- the card
 
 SYNTHETIC = "The dumps are synthetic (`deadpan corpus synthesize`): no person wrote these comments. "
+_IDS_ONLY = (
+    "It has ids, labels and hashes.csv, but no texts: `deadpan corpus fill FOLDER DUMPS --out DIR` gives the texts "
+    "from the dumps, and says for every id whether the text is the published one."
+)
 PERSONAL = (
     "User names and public comments as their authors wrote them. Comments that the dumps know to be "
     "deleted or removed are left out. Rebuild with --forget to exclude the comments of authors who "
@@ -233,12 +250,23 @@ PERSONAL = (
 
 
 def corpus_card(
-    stats: Mapping[str, Any], months: list[str], settings: CorpusSettings, folder: Path, synthetic: bool = False
+    folder: Path,
+    settings: CorpusSettings,
+    drops: Mapping[str, int],
+    synthetic: bool = False,
+    version: int = 1,
+    published: str = "",
+    configs: Sequence[HubConfig] = (),
+    ids_only: bool = False,
 ) -> str:
     """Return the card in Markdown, from which Hugging Face `datasets` loads the raw corpus.
 
-    `folder` has the files of the build: the card names only what is there.
+    `folder` has stats.json and the other files of the build: the card names only what is there. `version` and
+    `published` are those of the release, if it is in releases.json. `configs` are benchmarks as Parquet files, and
+    with `ids_only` there are no texts.
     """
+    stats = read_json(folder / "stats.json")
+    months = [month for month, cells in stats["months"].items() if cells.get("kept")]
     scope, markers = settings.scope, " or ".join(settings.text.markers)
     span = f"{months[0]} to {months[-1]}" if months else "no month"
     where = f" in {', '.join(f'r/{name}' for name in scope.subreddits)}" if scope.subreddits else ""
@@ -248,31 +276,41 @@ def corpus_card(
         f"A {markers} that was not an annotation is labelled sarcastic (1 % in the paper).",
         "Sarcasm without a marker is labelled sincere (2 % of the other comments in the paper).",
     ]
+    if lost := stats["totals"]["parents_without_text"]:
+        limits.append(f"For {lost:,} comments, no dump has the comment or post that they answer.")
     if scope.aware_authors:
         limits.append("It has only authors who have used the marker, who may differ from other authors.")
     facts = DataFacts(
         title=f"A SARC corpus of {'synthetic' if synthetic else 'Reddit'} comments, {span}",
-        version="1.0.0",
-        language=("en",),
+        version=f"{version}.0.0",
+        published=published,
+        language=settings.text.languages,
         licence="not stated: the comments belong to their authors, the dumps come without a licence",
         citation="Khodak, Saunshi and Vodrahalli 2018, A Large Self-Annotated Corpus for Sarcasm, LREC",
         summary=(
             f"{whose}{where}, labelled sarcastic if they end in {markers}, with the "
-            f"conversations they are part of, in the layout of SARC 2.0. {_files(settings, pattern, folder)}"
+            f"conversations they are part of, in the layout of SARC 2.0. "
+            f"{_IDS_ONLY if ids_only else _files(settings, pattern, folder, configs)}"
         ),
         how_made=(
             f"{SYNTHETIC if synthetic else ''}"
             "Built by `deadpan corpus` from monthly dumps; manifest.json has the hashes of the dumps, "
             "every setting, and the number of comments dropped by reason and month. "
-            f"{_rules(settings)}"
+            f"{_rules(settings)} Dropped, by reason: {', '.join(f'{name} {n:,}' for name, n in drops.items())}."
         ),
         personal_data="None: names and comments are made up." if synthetic else PERSONAL,
         known_limits=tuple(limits),
     )
-    return data_card(facts, _sizes(stats), files={"train": pattern})
+    return data_card(facts, _sizes(stats), files={} if ids_only else {"train": pattern}, configs=configs)
 
 
-def _files(settings: CorpusSettings, pattern: str, folder: Path) -> str:
+def _files(settings: CorpusSettings, pattern: str, folder: Path, configs: Sequence[HubConfig]) -> str:
+    if configs:
+        listed = ", ".join(config.name for config in configs)
+        return (
+            f"`datasets.load_dataset` reads the raw comments ({pattern}); with the name of a configuration it reads a "
+            f"benchmark ({listed}), one sequence per row, with its ancestors, replies and labels."
+        )
     names = ["main", *sorted(settings.benchmark.subsets)]
     readers = " and ".join(f"sarc-{name}" for name in names if name in ("main", "pol"))
     there = [name for name in names if (folder / name).is_dir()]

@@ -93,12 +93,16 @@ def _index_sizes(folders: Sequence[str], counts: Counter[tuple[str, str, int, in
 
 
 def mean_share(rows: list[tuple[int, int, int]]) -> dict[str, Any]:
-    """Return count, replies and mean share from (sarcastic replies, replies, number of sequences)."""
+    """Return count, replies, the share of sarcasm in all replies, and the mean of the shares of the sequences.
+
+    A row is the number of sarcastic replies, of replies, and of sequences with so many.
+    """
     count = sum(times for _, _, times in rows)
     total = sum((Fraction(sarcastic * times, replies) for sarcastic, replies, times in rows), Fraction(0))
     return {
         "count": count,
-        "replies": sum(replies * times for _, replies, times in rows),
+        "replies": (replies := sum(size * times for _, size, times in rows)),
+        "share_sarcastic": round(sum(s * times for s, _, times in rows) / replies, SHARE_DIGITS) if replies else 0.0,
         "mean_share_sarcastic": round(float(total / count), SHARE_DIGITS) if count else 0.0,
     }
 

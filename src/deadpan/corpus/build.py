@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from deadpan.arguments import check_list, check_path
-from deadpan.corpus.account import Account, compute_statistics, ingest_notes, skipped_note
+from deadpan.corpus.account import Account, compute_statistics, ingest_notes, skipped_note, warnings_of
 from deadpan.corpus.benchmark import check_vectors, draw_benchmarks
 from deadpan.corpus.built.folder import BuiltCorpus
 from deadpan.corpus.checkpoints import Checkpoints, disk_full, key_hash
@@ -22,7 +22,15 @@ from deadpan.corpus.duplicates import UniqueUnits, deduplicate
 from deadpan.corpus.engines.duckdb import literal, open_duckdb, readable_error
 from deadpan.corpus.engines.engine import ENGINES, Engine, EngineSettings, Frame, count_rows, parquet_files
 from deadpan.corpus.label import author_parts, candidate_parts, census_step, read_census
-from deadpan.corpus.release import check_output, check_url, output_places, publish, upload_corpus, uploaded_tombstones
+from deadpan.corpus.release import (
+    check_output,
+    check_url,
+    output_places,
+    publish,
+    remove_old_versions,
+    upload_corpus,
+    uploaded_tombstones,
+)
 from deadpan.corpus.rows import Unit, read_dumps, rows_of
 from deadpan.corpus.rules import Forgotten
 from deadpan.corpus.settings import BUILD_STEPS, BuildOptions, CorpusSettings, configure, month_name
@@ -141,8 +149,12 @@ class Build:
         progress: Progress = silent,
         forgotten: Forgotten | None = None,
         synthetic: bool | None = None,
+        finish: Callable[[Path], None] | None = None,
     ) -> None:
-        """By default, tombstones come from the output folder, and the dumps tell if they are synthetic."""
+        """By default, tombstones come from the output folder, and the dumps tell if they are synthetic.
+
+        `finish` adds to the folder of the files before they are published.
+        """
         self.settings = settings
         self.options = options or BuildOptions()
         check_path(out, "out")
@@ -150,7 +162,7 @@ class Build:
         self.checkpoints = Checkpoints(self.out)
         self.progress = progress
         self.forgotten = forgotten or Forgotten()
-        self.given_forgotten, self.synthetic = forgotten, synthetic
+        self.given_forgotten, self.synthetic, self.finish = forgotten, synthetic, finish
         self.notes: list[str] = []
         self.resources = ExitStack()
         ENGINES.check(self.options.engine)
@@ -162,29 +174,41 @@ class Build:
         check_output(self.checkpoints, self.settings, self.options)
         if self.url:
             check_url(self.url)
-        patterns = [dumps] if isinstance(dumps, str | Path) else check_list(dumps, "dumps")
-        self.dumps, skipped = find_dumps([str(pattern) for pattern in patterns])
-        self.notes = skipped_note(skipped)
-        if self.given_forgotten is None:
-            more = uploaded_tombstones(self.url)
-            self.forgotten = Forgotten.read(self.options.forget, self.out, more)
         if until == BUILD_STEPS[-1]:
             check_vectors(self.settings.benchmark.vectors)
-        with self.checkpoints.lock(), _readable_errors(self.out), self.resources:
-            self.connection = open_duckdb(self.options.memory, self.checkpoints.scratch)
-            self.resources.callback(self.connection.close)
+        with self.opened(dumps):
             manifest = self._run_steps(until)
             if manifest and self.url:
                 upload_corpus(self.engine, self.out, manifest, self.url)
                 self.notes.append(f"Copied to {self.url}")
         return manifest if until == BUILD_STEPS[-1] else None
 
+    @contextmanager
+    def opened(self, dumps: Dumps) -> Iterator[None]:
+        """Find the dumps, lock the output folder, and open a connection for the steps."""
+        patterns = [dumps] if isinstance(dumps, str | Path) else check_list(dumps, "dumps")
+        self.dumps, skipped = find_dumps([str(pattern) for pattern in patterns])
+        self.notes = skipped_note(skipped)
+        if self.given_forgotten is None:
+            more = uploaded_tombstones(self.url)
+            self.forgotten = Forgotten.read(self.options.forget, self.out, more)
+        with self.checkpoints.lock(), _readable_errors(self.out), self.resources:
+            remove_old_versions(self.out)  # a killed run may have left them
+            self.connection = open_duckdb(self.options.memory, self.checkpoints.scratch)
+            self.resources.callback(self.connection.close)
+            yield
+
     def _run_steps(self, until: str) -> Manifest | None:
         steps = _StepProgress(until, self.progress)
         ingested = self.ingest(steps.start("ingest"))
-        finished = self._finished(ingested)
-        if finished or until == "ingest":
-            return finished
+        manifest = self._finished(ingested) or self._run_later_steps(ingested, until, steps)
+        if manifest:
+            self.notes += warnings_of(manifest.counts, self.settings, ingested.units)
+        return manifest
+
+    def _run_later_steps(self, ingested: Ingested, until: str, steps: _StepProgress) -> Manifest | None:
+        if until == "ingest":
+            return None
         labelled = self.label(ingested, steps.start("label"))
         if until == "label":
             return None
@@ -229,14 +253,15 @@ class Build:
         units, candidates = ingested.comments.units, labelled.candidates
         inputs = ThreadInputs(units, candidates, labelled.authors, self.settings.scope)
         threads = thread_step(self.checkpoints, self.engine, inputs, moved)
-        of_texts = RawInputs(units, self._posts(ingested), candidates, threads, self._key(ingested))
+        flagged = self.settings.scope.siblings == "all"
+        of_texts = RawInputs(units, self.posts(ingested), candidates, threads, self._key(ingested), flagged)
         raw = RawRows(self.checkpoints, self.engine, of_texts)
         moved("texts", 70, 100)
         texts = raw.texts()
         moved("comments of the sequences", 90, 100)
         return Threaded(threads, raw, texts, raw.entries(texts))
 
-    def _posts(self, ingested: Ingested) -> Frame:
+    def posts(self, ingested: Ingested) -> Frame:
         """Return the submissions; an empty table if no dumps of them were given."""
         if ingested.posts.units:
             return rows_of(self.engine, ingested.posts.units)
@@ -259,7 +284,7 @@ class Build:
         outputs.write_lines(engine.scan(parquet_files(drawn.lines)), drawn.files)
         moved("conversations", 60, 100)
         entries = entries_with_folders(engine, threaded.entries, drawn.ids, drawn.folders)
-        outputs.write_comments(entries, drawn.folders)
+        outputs.write_comments(entries, drawn.folders, flagged=settings.scope.siblings == "all")
         moved("files", 75, 100)
         facts = outputs.finish()
         moved("statistics", 95, 100)
@@ -278,9 +303,8 @@ class Build:
             synthetic=any_synthetic(self.dumps) if self.synthetic is None else self.synthetic,
         )
         account.write_files(folder)
-        self.notes += account.notes()
         config = {**account.config(), "key": self._finished_key(ingested)}
-        return publish(self.checkpoints, folder, facts, **account.manifest_fields(config))
+        return publish(self.checkpoints, folder, facts, self.finish, **account.manifest_fields(config))
 
     # ------------------------------------------------------------ what the steps use
 

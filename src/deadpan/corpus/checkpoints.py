@@ -24,8 +24,7 @@ from deadpan.storage import digest, lock_folder, read_json, write_text
 STEP_KEY = "key.json"
 _STEP = re.compile(r"[a-z_]+-[0-9a-f]{16}")
 _TEMPORARY = re.compile(rf"\.({_STEP.pattern}(\.[0-9a-f]{{8}})?|scratch|fresh|verify-\w+|.*\.json\.\d+\.tmp)")
-PREVIOUS = "previous.parquet"  # the raw corpus before an update
-_FILES = re.compile(r"(digests|published)\.json|previous\.parquet")
+_FILES = re.compile(r"digests\.json")
 
 
 def key_hash(key: object) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -149,10 +149,29 @@ def hash_dumps(engine: Engine, root: Path, scratch: Path, dumps: Sequence[Dump])
     engine.run_jobs(hash_dump, jobs, at_once=engine.share(len(jobs)).at_once)
     fresh = {job.dump: read_json(Path(job.target)) for job in jobs}
     found = {place: [*mark, fresh.get(place) or known[place][2]] for place, mark in marks.items()}
-    if found != known:
-        write_json(root / DIGESTS, found)
+    if not found.items() <= known.items():  # others stay: a run that was interrupted may have had other dumps
+        write_json(root / DIGESTS, {**known, **found})
     hashes = [found[str(dump.path.resolve())][2] for dump in dumps]
     return [(sha256, hashes[: at + 1].count(sha256)) for at, sha256 in enumerate(hashes)]
+
+
+def known_dumps(root: Path, inputs: Mapping[str, str]) -> tuple[list[str], list[str], list[str]]:
+    """Return where the dumps of a corpus are, by the hashes in its manifest.
+
+    The other lists are the names of dumps that are no longer there, and of those that were never read here.
+    """
+    known: dict[str, list[Any]] = read_json(root / DIGESTS) if (root / DIGESTS).is_file() else {}
+    places: dict[str, list[str]] = {}
+    for place, (*_, sha256) in known.items():
+        there = places.setdefault(sha256, [])
+        there += [place] if as_place(place).is_file() else []
+    found, gone, unknown = list[str](), list[str](), list[str]()
+    for name, sha256 in inputs.items():
+        if places.get(sha256):
+            found.append(places[sha256].pop(0))
+        else:
+            (gone if sha256 in places else unknown).append(name)
+    return found, gone, unknown
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,6 +119,8 @@ class Census:
     cells: Cells = field(default_factory=Counter)
     authors: dict[int, int] = field(default_factory=dict)
     marking: dict[int, int] = field(default_factory=dict)
+    everyone: dict[bool, int] = field(default_factory=dict)
+    """Authors of all months by whether they ever used the marker."""
 
     def total(self, name: str) -> int:
         return sum(count for (_, reason), count in self.cells.items() if reason == name)
@@ -143,6 +145,8 @@ def census_step(
         people = named.group_by("month", "author").agg(marks=nw.col("marked").any())
         marking = nw.when(nw.col("marks")).then(nw.lit(1)).otherwise(nw.lit(0))
         engine.save(people.group_by("month").agg(count=nw.len(), marking=marking.sum()), folder / "authors")
+        everyone = named.group_by("author").agg(marks=nw.col("marked").any())
+        engine.save(everyone.group_by("marks").agg(count=nw.len()), folder / "everyone")
 
     return checkpoints.step("census", key, make)
 
@@ -179,4 +183,5 @@ def read_census(engine: Engine, folder: Path, threads: Path, duplicates: Counter
     people = rows("authors")
     census.authors = {int(row["month"]): int(row["count"]) for row in people}
     census.marking = {int(row["month"]): int(row["marking"]) for row in people if row["marking"]}
+    census.everyone = {bool(row["marks"]): int(row["count"]) for row in rows("everyone")}
     return census

@@ -1,50 +1,67 @@
-"""Publication of a finished build: files are moved into place, and the manifest is written last."""
+"""Publication of a finished build: all of its files become the current version by one rename.
+
+A version is a folder in `.versions` with every file of a corpus. `.current` is a link to one of them, and the names
+that people see (raw, main, manifest.json, ...) are links through `.current`. So the version before is whole and
+readable until `.current` is replaced, and a run that is killed leaves one version or the other.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from deadpan.corpus.account import UNREADABLE
+from deadpan.corpus.account import UNREADABLE, corpus_card
 from deadpan.corpus.benchmark import INDEXES
-from deadpan.corpus.checkpoints import Checkpoints, file_facts, key_hash
+from deadpan.corpus.built.folder import BuiltCorpus
+from deadpan.corpus.checkpoints import Checkpoints, file_facts, flush, key_hash
 from deadpan.corpus.engines.engine import Engine, Report, ignore
 from deadpan.corpus.lines import Place, RemoteFile, as_place, file_system, is_url
 from deadpan.corpus.rules import FORGOTTEN
 from deadpan.corpus.settings import BuildOptions, CorpusSettings
 from deadpan.corpus.write import MONTHS_FOLDER
 from deadpan.errors import ConfigError, DataError
-from deadpan.storage import Manifest, manifest_path, read_json, read_manifest, save_manifest, write_json
+from deadpan.storage import Manifest, manifest_path, read_json, read_manifest, save_manifest, write_json, write_text
 
 OPTIONAL_FILES = (UNREADABLE, FORGOTTEN)
-RELEASES = "releases.json"
-_PUBLISHED = "published.json"
-_COMMANDS = ("corpus build", "corpus update")
+RELEASES, WITHDRAWN = "releases.json", "withdrawn"
+VERSIONS, CURRENT = ".versions", ".current"
+_OWN_FILES = ".files.json"  # in a version: the files that we wrote; others are the user's
 _STARTED = ".deadpan-upload"
 _MANIFEST = "manifest.json"
 
 
 def check_output(checkpoints: Checkpoints, settings: CorpusSettings, options: BuildOptions) -> None:
     """Raise an error if the output folder has files that this build would replace, and no build wrote."""
+    planned = {Path(name).parts[0] for name in planned_files(settings, options.packed)}
+    check_names(checkpoints, {*planned, *OPTIONAL_FILES, MONTHS_FOLDER, RELEASES, WITHDRAWN}, "corpus build")
+
+
+def check_names(checkpoints: Checkpoints, planned: set[str], command: str) -> None:
+    """Raise an error if a folder has one of these names, and the same command did not write it."""
     out = checkpoints.out
     if out.exists() and not out.is_dir():
         raise DataError(f"{out}: a file of that name exists: choose another folder")
-    # The manifest, or the list of an interrupted publication, says which files are ours.
-    ours = set(published(checkpoints))
-    if manifest_path(out).is_file():
-        manifest = read_manifest(out, any_version=True)
-        ours |= {*manifest.files, "manifest.json"} if manifest.command in _COMMANDS else set()
-    planned = [*OPTIONAL_FILES, "manifest.json", *planned_files(settings, options.packed)]
-    planned += [path.relative_to(out).as_posix() for path in (out / MONTHS_FOLDER).glob("month=*/sarc.parquet")]
-    found = [name for name in planned if (out / name).exists() and name not in ours]
+    found = [name for name in sorted({*planned, _MANIFEST}) if is_foreign(out, name)]
+    if not found and (out / _MANIFEST).is_file() and read_manifest(out, any_version=True).command != command:
+        found.append(_MANIFEST)
+    found += [name for name in (CURRENT,) if (out / name).exists() and not (out / name).is_symlink()]
     found += [path.relative_to(out).as_posix() for path in checkpoints.foreign()]
     if found:
         more = f" and {len(found) - 1} more" if len(found) > 1 else ""
-        raise DataError(f"{out / found[0]}{more}: not written by deadpan, so not overwritten: choose another --out")
+        raise DataError(
+            f"{out / found[0]}{more}: not written by deadpan {command}, so not overwritten: choose another --out"
+        )
+
+
+def is_foreign(out: Path, name: str) -> bool:
+    """Return whether a folder has something of this name that is not a link to the current version."""
+    path = out / name
+    return os.path.lexists(path) and not (path.is_symlink() and path.readlink().as_posix() == f"{CURRENT}/{name}")
 
 
 def planned_files(settings: CorpusSettings, packed: bool) -> list[str]:
@@ -57,68 +74,142 @@ def planned_files(settings: CorpusSettings, packed: bool) -> list[str]:
 
 
 def publish(
-    checkpoints: Checkpoints, fresh: Path, known_files: Mapping[str, dict[str, Any]], **account: Any
+    checkpoints: Checkpoints,
+    fresh: Path,
+    known_files: Mapping[str, dict[str, Any]],
+    finish: Callable[[Path], None] | None = None,
+    **account: Any,
 ) -> Manifest:
-    """Move finished files into place, remove those of an earlier build, and write the manifest last.
+    """Make the files in `fresh` the current version, with their manifest and the history of the releases.
 
-    `known_files` are sizes and hashes that the jobs computed; `account` is what the manifest says besides the
-    files: config, seed, inputs, counts and drops.
+    `known_files` are sizes and hashes that the jobs computed; `finish` adds to the folder before it is published;
+    `account` is what the manifest says besides the files: config, seed, inputs, counts and drops.
     """
-    out = checkpoints.out
     names = sorted(path.relative_to(fresh).as_posix() for path in fresh.rglob("*") if path.is_file())
     files = {name: known_files.get(name) or file_facts(fresh / name) for name in names}
-    known = [*published(checkpoints), *_benchmarks_after(out)]
-    write_json(checkpoints.root / _PUBLISHED, sorted({*known, *names}))
-    manifest_path(out).unlink(missing_ok=True)  # until all files are those of this build
-    for name in names:
-        (out / name).parent.mkdir(parents=True, exist_ok=True)
-        (fresh / name).replace(out / name)
-    for name in sorted(set(known) - set(names)):
-        (out / name).unlink(missing_ok=True)
-    _remove_empty_folders(out, known)
-    shutil.rmtree(fresh)
-    checkpoints.remove_unused()
-    manifest = Manifest(command="corpus build", files=files, **account)
-    save_manifest(manifest_path(out), manifest)
-    write_json(checkpoints.root / _PUBLISHED, names)
+    save_manifest(fresh / _MANIFEST, Manifest(command="corpus build", files=files, **account))
+    for name in (RELEASES, WITHDRAWN):
+        if (checkpoints.out / CURRENT / name).exists():
+            _link_files(checkpoints.out / CURRENT / name, fresh / name)
+    checkpoints.remove_unused()  # `finish` reads the rows of this build, not of earlier ones
+    if finish:
+        finish(fresh)
+    manifest = write_release_card(fresh)
+    switch_version(checkpoints.out, fresh)
     return manifest
 
 
-def files_hash(manifest: Manifest) -> str:
-    """Return a hash of all files of a corpus."""
-    return key_hash({name: facts["sha256"] for name, facts in manifest.files.items()})
+def write_release_card(folder: Path) -> Manifest:
+    """Write the card with the version and date in releases.json, and return the manifest that lists it."""
+    manifest = read_manifest(folder)
+    if not (folder / RELEASES).is_file():
+        return manifest
+    write_text(folder / "README.md", release_card(folder, read_json(folder / RELEASES)))
+    files = {**manifest.files, "README.md": file_facts(folder / "README.md")}
+    manifest = replace(manifest, files=files)
+    save_manifest(folder / _MANIFEST, manifest)
+    return manifest
 
 
-def published(checkpoints: Checkpoints) -> list[str]:
-    """Return the files of the output folder that a build wrote, and so may replace or remove."""
-    path = checkpoints.root / _PUBLISHED
-    return list(read_json(path)) if path.is_file() else []
+def release_card(folder: Path, releases: Sequence[Mapping[str, Any]]) -> str:
+    """Return the card of the last release, or of the next one, without a date, if the files are not those."""
+    corpus = BuiltCorpus(folder)
+    last, synthetic = releases[-1], bool(corpus.manifest.config.get("synthetic"))
+    recorded = last["hash"] == files_hash(corpus.manifest)
+    number, date = (last["version"], last["date"]) if recorded else (last["version"] + 1, "")
+    return corpus_card(folder, corpus.settings, corpus.manifest.drops, synthetic, number, date)
 
 
-def remember_published(checkpoints: Checkpoints, names: Iterable[str]) -> None:
-    """Note more files of the output folder, so that a later build with other data removes them."""
-    if checkpoints.root.is_dir():
-        write_json(checkpoints.root / _PUBLISHED, sorted({*published(checkpoints), *names}))
+def copy_version(checkpoints: Checkpoints) -> Path:
+    """Return a folder with the files of the current version, to be changed and published as another one."""
+    fresh = checkpoints.fresh
+    for name in read_json(checkpoints.out / CURRENT / _OWN_FILES):
+        _link_files(checkpoints.out / CURRENT / name, fresh / name)
+    return fresh
 
 
-def _benchmarks_after(out: Path) -> list[str]:
-    """Return the files of after-cutoff benchmarks of an earlier version, which may have withdrawn texts."""
-    found = []
-    for path in out.glob("after-*/manifest.json"):
-        try:
-            manifest = read_manifest(path.parent, any_version=True)
-        except DataError:  # somebody else's
+def _link_files(source: Path, target: Path) -> None:
+    """Link a file or the files of a folder, or copy them where the file system has no links.
+
+    A file of a version is never written in place, so both versions may share it.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if source.is_dir():
+        for path in source.iterdir():
+            _link_files(path, target / path.name)
+        return
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)
+
+
+def switch_version(out: Path, fresh: Path) -> None:
+    """Make a finished folder the current version by replacing one link; then remove the version before."""
+    numbers = [int(path.name) for path in (out / VERSIONS).glob("*") if path.name.isdecimal()]
+    version = out / VERSIONS / f"{max(numbers, default=0) + 1:06}"
+    version.parent.mkdir(exist_ok=True)
+    own = [path.relative_to(fresh).as_posix() for path in sorted(fresh.rglob("*")) if path.is_file()]
+    write_json(fresh / _OWN_FILES, own)
+    for path in fresh.rglob("*"):
+        flush(path)
+    fresh.rename(version)
+    link_names(out, version)  # before the switch: a link that leads nowhere yet is seen by nobody
+    link = out / f"{CURRENT}.new"
+    link.unlink(missing_ok=True)
+    link.symlink_to(f"{VERSIONS}/{version.name}")
+    link.replace(out / CURRENT)
+    remove_old_versions(out)
+
+
+def link_names(out: Path, version: Path) -> None:
+    """Make a link in the output folder for everything that a version has."""
+    for path in version.iterdir():
+        if not path.name.startswith(".") and not os.path.lexists(out / path.name):
+            (out / path.name).symlink_to(f"{CURRENT}/{path.name}")
+
+
+def remove_old_versions(out: Path) -> None:
+    """Remove all versions but the current one, and links to what it does not have; keep the user's own files."""
+    current = (out / CURRENT).resolve()
+    for version in sorted((out / VERSIONS).glob("*")):
+        if version.resolve() == current or not version.name.isdecimal():
             continue
-        if manifest.command in _COMMANDS:
-            found += [path, *(path.parent / name for name in manifest.files if Path(name).name == name)]
-    return [path.relative_to(out).as_posix() for path in found]
+        if (version / _OWN_FILES).is_file() and current.is_dir():
+            own = {*read_json(version / _OWN_FILES), _OWN_FILES}
+            for path in [path for path in version.rglob("*") if path.is_file()]:
+                name = path.relative_to(version)
+                if name.as_posix() not in own and not (current / name).exists():
+                    (current / name).parent.mkdir(parents=True, exist_ok=True)
+                    path.replace(current / name)
+        shutil.rmtree(version)
+    (out / f"{CURRENT}.new").unlink(missing_ok=True)
+    for path in out.glob("*"):
+        if path.is_symlink() and not path.exists() and not is_foreign(out, path.name):
+            path.unlink()
+    if current.is_dir():
+        link_names(out, current)
 
 
-def _remove_empty_folders(out: Path, known: Sequence[str]) -> None:
-    folders = {parent for name in known for parent in Path(name).parents if parent.name}
-    for folder in sorted(folders, key=lambda one: -len(one.parts)):
-        if (out / folder).is_dir() and not any((out / folder).iterdir()):
-            (out / folder).rmdir()
+def add_own_files(out: Path, folder: str) -> None:
+    """Note that a folder of the current version is ours, so that it goes with that version."""
+    current = out / CURRENT
+    if current.is_symlink():
+        own = {path.relative_to(current).as_posix() for path in (current / folder).rglob("*") if path.is_file()}
+        write_json(current / _OWN_FILES, sorted({*read_json(current / _OWN_FILES), *own}))
+
+
+def own_folder(out: Path, name: str) -> Path:
+    """Return a folder of a corpus for derived files; it belongs to the current version if it is new."""
+    if (out / CURRENT).is_symlink() and not os.path.lexists(out / name):
+        (out / CURRENT / name).mkdir()
+        link_names(out, out / CURRENT)
+    return out / name
+
+
+def files_hash(manifest: Manifest) -> str:
+    """Return a hash of all files of a corpus but the card, which names the version that has this hash."""
+    return key_hash({name: facts["sha256"] for name, facts in manifest.files.items() if name != "README.md"})
 
 
 def output_places(out: Path | str, work: Path | None) -> tuple[Path, str]:
@@ -152,8 +243,8 @@ def uploaded_tombstones(url: str) -> list[str]:
     return list(json.loads(system.cat_file(path))["tombstones"]) if system.exists(path) else []
 
 
-def upload_corpus(engine: Engine, out: Path, manifest: Manifest, url: str) -> None:
-    """Copy the files of a finished corpus, unless the same corpus is there."""
+def upload_corpus(engine: Engine | None, out: Path, manifest: Manifest, url: str) -> None:
+    """Copy the files of a finished corpus, unless the same corpus is there; with an engine, by its workers."""
     system, root = file_system(url)
     last = manifest_path(out).read_bytes()
     if system.exists(f"{root}/{_MANIFEST}") and system.cat_file(f"{root}/{_MANIFEST}") == last:
@@ -168,7 +259,11 @@ def upload_corpus(engine: Engine, out: Path, manifest: Manifest, url: str) -> No
             system.rm_file(old)
     folder = out.resolve()
     jobs = [UploadJob(str(folder / name), f"{url}/{name}") for name in manifest.files]
-    engine.run_jobs(upload_file, jobs)
+    if engine:
+        engine.run_jobs(upload_file, jobs)
+    else:
+        for job in jobs:
+            upload_file(job)
     system.pipe_file(f"{root}/{_MANIFEST}", last)
     system.rm_file(f"{root}/{_STARTED}")
 

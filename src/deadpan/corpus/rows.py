@@ -28,7 +28,7 @@ from deadpan.progress import Progress
 from deadpan.storage import read_json, write_json
 from deadpan.validation import decode, encode
 
-ROWS_FORMAT = 8  # of the rows; after a change every dump is read again
+ROWS_FORMAT = 9  # of the rows; after a change every dump is read again
 REPEATED_IDS, BEST_COPIES = "repeated.parquet", "best.parquet"
 PART_BYTES = 64 << 20  # bytes of a dump that are parsed at once
 LISTED_LINES = 100  # line numbers of unreadable lines that are kept; all lines are counted

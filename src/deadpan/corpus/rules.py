@@ -14,7 +14,7 @@ from pathlib import Path
 import duckdb
 
 from deadpan.corpus.checkpoints import key_hash
-from deadpan.corpus.engines.duckdb import any_of, literal
+from deadpan.corpus.engines.duckdb import literal
 from deadpan.corpus.lines import OBJECT_SIZE
 from deadpan.corpus.settings import TextRules
 from deadpan.errors import DataError
@@ -25,6 +25,8 @@ _WIDE = r"\x{9}-\x{d}\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202
 WHITE = rf"[\x{{20}}{_WIDE}]"
 NOT_PLAIN = rf"{WHITE}{WHITE}+|[{_WIDE}]"  # white space that is not a single space
 
+_MARGIN = 20  # white space around a placeholder
+_SIGN = r"[\^\\]"  # formats a marker
 LATEST = 253_402_300_799  # the last second of the year 9999
 SOUND_ID = "^[0-9A-Za-z_-]+$"  # other characters would break the layout, which separates ids by spaces and |
 
@@ -84,6 +86,7 @@ class MarkerRule:
     def __init__(self, rules: TextRules) -> None:
         self.markers = sorted(rules.markers, key=lambda marker: (-len(marker), marker))
         self.either = "|".join(re.escape(marker) for marker in self.markers)
+        self.not_after = rules.not_after
         self.before = f"(?:^|[^{rules.not_after}])" if rules.not_after else ""
 
     def marked(self, column: str) -> str:
@@ -93,9 +96,17 @@ class MarkerRule:
         return f"({there}) AND regexp_matches({column}, {literal(pattern)})"
 
     def stripped(self, column: str) -> str:
-        """Return a text without its last marker and the white space around it."""
-        pattern = f"{WHITE}*(?:{self.either}){WHITE}*$"
-        return f"regexp_replace({column}, {literal(pattern)}, '')"
+        """Return a text without the markers at its end, what formats them, and the white space around them.
+
+        "^/s" is small print and "\\/s" is escaped; a sign that stays would give the label away. So would the first
+        marker of "/s /s"; one that is part of a word, as in "and/s /s", stays.
+        """
+        again = f"(?:{WHITE}+{_SIGN}*|{_SIGN}+)(?:{self.either})"
+        if self.not_after:
+            first = f"(?:(^|[^{self.not_after}{_WIDE}\\x{{20}}\\^\\\\])(?:{self.either}))?(?:{again})*"
+        else:
+            first = f"()(?:{WHITE}*{_SIGN}*(?:{self.either}))+"
+        return f"regexp_replace({column}, {literal(first + WHITE + '*$')}, {literal(chr(92) + '1')})"
 
 
 def _fields(source: str, names: Iterable[str]) -> str:
@@ -195,8 +206,7 @@ def _common(forget: str) -> str:
     known = f"{stone} IN (SELECT name FROM {forget}) AND {_later()} = ''"
     tombstone = f"CASE WHEN {known} THEN {stone} END" if forget else "NULL"
     return f"""coalesce(nullif(author, ''), {literal(GONE)}) AS author, coalesce(subreddit, '') AS subreddit,
-        coalesce({_number("score")}, 0) AS score, coalesce({_number("ups")}, -1) AS ups,
-        coalesce({_number("downs")}, -1) AS downs, {_number("created_utc")} AS moment,
+        {_number("score")} AS score, {_number("ups")} AS ups, {_number("downs")} AS downs, {_moment()} AS moment,
         greatest({_number("retrieved_on")}, {_second()}) AS retrieved,
         CAST({tombstone} AS VARCHAR) AS tombstone, {_later()} AS later"""
 
@@ -207,8 +217,15 @@ def tombstone_sql(author: str) -> str:
 
 
 def _text(column: str) -> str:
-    """Return a JSON value as text if it is a string, else null."""
-    return f"CASE WHEN starts_with({column}, '\"') THEN json_extract_string({column}, '$') END"
+    """Return a JSON value as text without NUL, which no text file may have, if it is a string; else null."""
+    text = f"json_extract_string({column}, '$')"
+    clean = f"CASE WHEN contains({column}, '\\u0000') THEN replace({text}, chr(0), '') ELSE {text} END"
+    return f"CASE WHEN starts_with({column}, '\"') THEN {clean} END"
+
+
+def _moment() -> str:
+    """Return the time of a comment, null where no calendar has it: a larger number would stop the query."""
+    return f"CASE WHEN created_utc BETWEEN 0 AND {LATEST + 1} THEN nullif({_number('created_utc')}, {LATEST + 1}) END"
 
 
 def _second() -> str:
@@ -228,7 +245,15 @@ def _later() -> str:
 
 
 def _gone(rules: TextRules) -> str:
-    return f"({any_of('author', rules.deleted)} OR {any_of('words', rules.deleted)})"
+    """Return the condition that a placeholder stands for the author or the text, in any case and with any margins."""
+    longest = max(map(len, rules.deleted), default=0)
+    margins = literal(f"^{WHITE}+|{WHITE}+$")
+    listed = [one.strip().lower() for one in rules.deleted]
+    # Only short texts are compared: trimming every text would cost as much as parsing JSON.
+    # Not IN: for a long list that is a join, which does not keep the order of the lines.
+    bare = " OR ".join(f"lower(regexp_replace(words, {margins}, '', 'g')) = {literal(one)}" for one in listed)
+    name = " OR ".join(f"author = {literal(one)}" for one in rules.deleted)
+    return f"(({name or 'false'}) OR (strlen(words) <= {longest + _MARGIN} AND ({bare or 'false'})))"
 
 
 def _shown_author(table: str) -> str:
@@ -241,8 +266,7 @@ def _shown_text() -> str:
 
 def _sound(words: str) -> str:
     """Return the condition that a line has the fields every rule needs."""
-    moment = _number("created_utc")
-    return f"{words} IS NOT NULL AND regexp_matches(id, {literal(SOUND_ID)}) AND {moment} BETWEEN 0 AND {LATEST}"
+    return f"{words} IS NOT NULL AND regexp_matches(id, {literal(SOUND_ID)}) AND {_moment()} IS NOT NULL"
 
 
 def _bare(column: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
@@ -13,7 +14,7 @@ from typing import Any, Literal
 from deadpan.arguments import check_path
 from deadpan.errors import ConfigError
 from deadpan.registry import unknown
-from deadpan.validation import read_config
+from deadpan.validation import config_from, read_config
 
 EMBEDDED_VECTORS = "embedded"
 # The steps of a build, in order.
@@ -21,6 +22,15 @@ BUILD_STEPS = ("ingest", "label", "threads", "benchmark")
 # Names in the `config` of a manifest that are no settings.
 NOT_SETTINGS = ("bz2", "key", "allow_truncated", "synthetic")
 _RESERVED = ("raw", "main", "figures", "parquet", "withdrawn")
+
+
+# What Reddit shows instead of a text or title that is gone, 2005 to 2026; compared in any case, without margins.
+PLACEHOLDERS = (
+    "[deleted]", "[removed]", "[deleted by user]", "[removed by reddit]", "[ removed by reddit ]",
+    "[ removed by moderator ]", "[removed by moderator]", "[unavailable]",
+    "[ removed by reddit on account of violating the content policy. ]",
+    "[ removed by reddit in response to a copyright notice. ]",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +43,10 @@ class TextRules:
 
     markers: tuple[str, ...] = ("/s",)
     not_after: str = "A-Za-z0-9/<"
-    deleted: tuple[str, ...] = ("[deleted]", "[removed]")
+    deleted: tuple[str, ...] = PLACEHOLDERS
     url_signs: tuple[str, ...] = ("http://", "https://", "www.", "](")
     ascii_only: bool = True
+    languages: tuple[str, ...] = ("en",)
 
     def __post_init__(self) -> None:
         if not self.markers or not all(marker.strip() for marker in self.markers):
@@ -48,13 +59,18 @@ class TextRules:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Selection of comments for the corpus. Empty months and subreddits mean all of them."""
+    """Selection of comments for the corpus. Empty months and subreddits mean all of them.
+
+    `siblings` are the replies in raw/comments.json beside a sarcastic one: the kept ones, or all, as in the release,
+    each with a flag that says whether it was kept.
+    """
 
     first_month: str = ""
     last_month: str = ""
     subreddits: tuple[str, ...] = ()
     aware_authors: bool = True
     drop_under_sarcasm: bool = True
+    siblings: Literal["kept", "all"] = "kept"
 
     def __post_init__(self) -> None:
         if self.first > self.last:
@@ -131,7 +147,8 @@ def configure(
 ) -> tuple[CorpusSettings, BuildOptions]:
     """Return settings (given, read from a corpus.toml, or the defaults) and options with some fields changed.
 
-    A change is named after a field of any of the classes here: seed, first_month, vectors, memory, ...
+    A change is named after a field of any of the classes here: seed, first_month, vectors, memory, ... `marker_set`
+    is a set of markers by name, or a file of one; other changes override what it says.
     """
     if not isinstance(settings, CorpusSettings):
         settings = (
@@ -142,6 +159,9 @@ def configure(
     owners = {one.name: part for part, value in parts.items() for one in fields(value)}
     changed: dict[str, dict[str, Any]] = {part: {} for part in parts}
     seed = settings.seed
+    changes = {**changes}
+    if chosen := changes.pop("marker_set", ""):
+        changes = {**marker_set(chosen), **changes}
     for name, value in changes.items():
         if name == "seed":
             seed = value
@@ -153,6 +173,37 @@ def configure(
         parts[part] = replace(parts[part], **values)
     options: BuildOptions = parts.pop("options")
     return replace(settings, seed=seed, **parts), options
+
+
+@dataclass(frozen=True, slots=True)
+class MarkerSet:
+    """Markers of a community with the rules that go with them: one table of a marker file.
+
+    `aware` says whose comments count: those of an `author` who has used a marker, from that month on, or those of
+    `everyone`, for markers that most people do not use but understand.
+    """
+
+    markers: tuple[str, ...]
+    languages: tuple[str, ...]
+    not_after: str = ""
+    ascii_only: bool = False
+    aware: Literal["author", "everyone"] = "author"
+
+
+def marker_set(name: str) -> dict[str, Any]:
+    """Return the settings of a set of markers: one of markers.toml by its name, or a file with one set."""
+    path = Path(name)
+    if path.suffix == ".toml" or path.is_file():
+        found = read_config(path, MarkerSet)
+    else:
+        sets = tomllib.loads((Path(__file__).parent / "markers.toml").read_text(encoding="utf-8"))
+        if name not in sets:
+            raise ConfigError(unknown("set of markers", name, list(sets)))
+        found = config_from(sets[name], MarkerSet)
+    return {
+        "markers": found.markers, "languages": found.languages, "not_after": found.not_after,
+        "ascii_only": found.ascii_only, "aware_authors": found.aware == "author",
+    }  # fmt: skip
 
 
 # Numbers before and after every possible month.

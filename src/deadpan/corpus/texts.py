@@ -13,19 +13,23 @@ from deadpan.corpus.checkpoints import Checkpoints
 from deadpan.corpus.engines.engine import Engine, Frame, parquet_files
 from deadpan.corpus.rows import Unit, rows_of
 
-TEXTS_FORMAT = 2  # of the tables; after a change they are computed again
+TEXTS_FORMAT = 3  # of the tables; after a change they are computed again
 ENTRY_COLUMNS = ("id", "text", "author", "score", "ups", "downs", "month", "created_utc", "subreddit")
 
 
 @dataclass(frozen=True, slots=True)
 class RawInputs:
-    """Inputs of the steps below: units, submissions, candidates and the folder of the thread step."""
+    """Inputs of the steps below: units, submissions, candidates and the folder of the thread step.
+
+    If `flagged`, entries say whether their comment was kept.
+    """
 
     units: Sequence[Unit]
     posts: Frame
     candidates: Sequence[Path]
     threads: Path
     key: object
+    flagged: bool = False
 
 
 class RawRows:
@@ -85,8 +89,13 @@ class RawRows:
         said = frame.select(*ENTRY_COLUMNS).join(self._comment_ids(), on="id", how="semi")
 
         def make(folder: Path) -> None:
-            self.engine.save(said, folder / "said")
-            self.engine.save(self._posted(), folder / "posted")
+            comments, posts = said, self._posted()
+            if self.inputs.flagged:
+                flags = comments.join(self._kept.select("id", kept=nw.lit(True)), on="id", how="left")
+                comments = flags.with_columns(kept=nw.coalesce(nw.col("kept"), nw.lit(False)))
+                posts = posts.with_columns(kept=nw.lit(None, nw.Boolean))
+            self.engine.save(comments, folder / "said")
+            self.engine.save(posts, folder / "posted")
 
         return self._step("entries", make)
 
@@ -123,8 +132,7 @@ class RawRows:
     def _posted(self) -> Frame:
         """Return the submissions of the sequences; one that no dump has keeps its id and subreddit only."""
         homes = self._members.filter(nw.col("is_post")).group_by("id").agg(home=nw.col("subreddit").min())
-        absent: dict[str, str | int] = {"text": "", "author": "", "score": 0, "ups": -1, "downs": -1}
-        absent |= {"month": 0, "created_utc": 0}
+        absent: dict[str, str | int] = {"text": "", "author": "", "month": 0, "created_utc": 0}
         filled = {name: nw.coalesce(nw.col(name), nw.lit(value)) for name, value in absent.items()}
         posts = homes.join(self.inputs.posts.select(*ENTRY_COLUMNS), on="id", how="left")
         subreddit = nw.coalesce(nw.col("subreddit"), nw.col("home"))

@@ -44,7 +44,10 @@ class ThreadInputs:
     @property
     def key(self) -> dict[str, Any]:
         names = {unit.key: part.name for unit, part in zip(self.units, self.candidates, strict=True)}
-        return {"format": THREADS_FORMAT, "units": names, "drop_under": self.scope.drop_under_sarcasm}
+        return {
+            "format": THREADS_FORMAT, "units": names, "drop_under": self.scope.drop_under_sarcasm,
+            "siblings": self.scope.siblings,
+        }  # fmt: skip
 
 
 def thread_step(checkpoints: Checkpoints, engine: Engine, inputs: ThreadInputs, progress: Progress = silent) -> Path:
@@ -165,8 +168,10 @@ class _Threads:
         chosen = with_candidates(rows, state, self.inputs.scope).select(*TREE_COLUMNS)
         folder = target / "rows"
         self.engine.scatter(chosen, folder, "thread", self.engine.job_bytes // BATCH_GROWTH)
+        scope = self.inputs.scope
+        rules = (scope.drop_under_sarcasm, scope.siblings == "all")
         jobs = [
-            ThreadsJob(str(path.resolve()), str(target.resolve()), number, self.inputs.scope.drop_under_sarcasm)
+            ThreadsJob(str(path.resolve()), str(target.resolve()), number, *rules)
             for number, path in enumerate(parts_of(folder))
         ]
         finished = iter(range(1, len(jobs) + 1))

@@ -62,6 +62,7 @@ class ThreadsJob:
     target: str
     number: int
     drop_under: bool
+    all_siblings: bool = False
 
 
 def process_threads(job: ThreadsJob, report: Report = ignore) -> None:
@@ -69,14 +70,14 @@ def process_threads(job: ThreadsJob, report: Report = ignore) -> None:
     files = sorted(Path(job.source).glob("*.parquet"))
     # Not read_table: it imports Arrow's datasets first, which takes longer than reading.
     read = [pq.ParquetFile(file).read(columns=list(TREE_COLUMNS)) for file in files]
-    for name, table in thread_tables(pa.concat_tables(read), job.drop_under).items():
+    for name, table in thread_tables(pa.concat_tables(read), job.drop_under, job.all_siblings).items():
         with attempt(Path(job.target) / name / f"{job.number:05}.parquet") as path:
             pq.write_table(table, path, compression="snappy")
     report(1)
 
 
-def thread_tables(table: pa.Table, drop_under: bool) -> dict[str, pa.Table]:
-    """Return all result tables of some whole threads."""
+def thread_tables(table: pa.Table, drop_under: bool, all_siblings: bool = False) -> dict[str, pa.Table]:
+    """Return all result tables of some whole threads; members include all siblings of sarcastic replies if asked."""
     table = table.combine_chunks()
     up = table["up"]
     parents = _parents(table)
@@ -85,7 +86,7 @@ def thread_tables(table: pa.Table, drop_under: bool) -> dict[str, pa.Table]:
     below, whole = descend(forest, marked)
     candidate = table["candidate"].to_numpy()
     under = candidate & below if drop_under else np.zeros(len(below), dtype=bool)
-    result = _sequences(table, forest, whole, marked, candidate & ~under)
+    result = _sequences(table, forest, whole, marked, candidate & ~under, all_siblings)
     orphans = table.select(["up", "thread"]).filter(pa.array((parents < 0) & pc.is_valid(up).to_numpy()))
     missing = orphans.group_by(["up", "thread"]).aggregate([]).select(["up", "thread"])
     reach = np.union1d(np.flatnonzero(marked | below), result.parents)
@@ -117,7 +118,9 @@ def _table(name: str, columns: Sequence[object]) -> pa.Table:
     return pa.table(list(columns), schema=THREAD_SCHEMAS[name])
 
 
-def _sequences(table: pa.Table, forest: Trees, whole: Flags, marked: Flags, kept: Flags) -> _Sequences:
+def _sequences(
+    table: pa.Table, forest: Trees, whole: Flags, marked: Flags, kept: Flags, all_siblings: bool
+) -> _Sequences:
     """Find, for each comment or post with a kept sarcastic reply, the path to it and all its kept replies."""
     codes = _parent_codes(table, forest)
     wanted = np.unique(codes[kept & marked & (codes >= 0)])
@@ -132,6 +135,7 @@ def _sequences(table: pa.Table, forest: Trees, whole: Flags, marked: Flags, kept
     lost = table.take(first[~sound])
     replies = replies[np.repeat(sound, sizes)]
     first, parents, answered = first[sound], parents[sound], answered[sound]
+    beside = np.flatnonzero(np.isin(codes, codes[first])) if all_siblings else replies
     path, lengths = _paths(forest, parents, answered)
     top = first.copy()  # the row that names the post
     top[answered] = path[(np.cumsum(lengths) - lengths)[answered]]
@@ -150,7 +154,7 @@ def _sequences(table: pa.Table, forest: Trees, whole: Flags, marked: Flags, kept
     return _Sequences(
         _table("sequences", sequences),
         _table("replies", [*each, ids.take(replies), marked[replies], place.astype(np.int32)]),
-        _members(table.take(np.union1d(path, replies)), heads, post),
+        _members(table.take(np.union1d(path, beside)), heads, post),
         _table("broken", [lost["thread"], lost["up"], lost["month"]]),
         parents[answered],
     )

@@ -77,9 +77,13 @@ class Outputs:
         for name, parts in self._write_sorted("lines", lines, ("post", "last"), queries).items():
             self.add(name, parts)
 
-    def write_comments(self, entries: Frame, folders: Sequence[str]) -> None:
-        """Write FOLDER/comments.json for raw and each folder, whose column tells which entries it has."""
-        fields = ", ".join(f"{name} := {_EXPRESSIONS.get(name, name)}" for name in COMMENT_FIELDS)
+    def write_comments(self, entries: Frame, folders: Sequence[str], *, flagged: bool = False) -> None:
+        """Write FOLDER/comments.json for raw and each folder, whose column tells which entries it has.
+
+        If `flagged`, every entry says whether its comment was kept (null for a post).
+        """
+        names = (*COMMENT_FIELDS, "kept") if flagged else COMMENT_FIELDS
+        fields = ", ".join(f"{name} := {_EXPRESSIONS.get(name, name)}" for name in names)
         line = f"',' || chr(10) || to_json(id) || ': ' || to_json(struct_pack({fields}))"
 
         def queries(source: str) -> Queries:
@@ -166,11 +170,14 @@ def _may_have(part: Path, month: str) -> bool:
 def _raw_query(source: str) -> str:
     """Return sorted rows with their lines in sarc.csv and sarc.tsv."""
     columns = ", ".join(f"{_EXPRESSIONS.get(name, name)} AS {name}" for name in RAW_COLUMNS)
-    cells = ", ".join(f"cell({name})" if name in _TEXTS else name for name in RAW_COLUMNS)
+    # A score that no dump has is null, and an empty cell; concat_ws would leave the cell out.
+    plain = {name: f"coalesce(CAST({name} AS VARCHAR), '')" for name in RAW_COLUMNS if name not in _TEXTS}
+    cells = ", ".join(plain.get(name) or f"cell({name})" for name in RAW_COLUMNS)
+    tabbed = ", ".join(plain.get(name, name) for name in TSV_COLUMNS)
     return f"""
     WITH chosen AS (SELECT {columns} FROM {source} ORDER BY created_utc, id)
     SELECT *, concat_ws(',', {cells} || chr(13) || chr(10)) AS csv,
-      concat_ws(chr(9), {", ".join(TSV_COLUMNS)} || chr(10)) AS tsv
+      concat_ws(chr(9), {tabbed} || chr(10)) AS tsv
     FROM chosen
     """
 

@@ -73,7 +73,7 @@ class SarcComment:
     id: str
     author: str
     text: str
-    score: int
+    score: int | None
     created_utc: int
     label: bool | None = None
 

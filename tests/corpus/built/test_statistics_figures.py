@@ -25,12 +25,15 @@ from deadpan.errors import ConfigError, DataError
 def test_figures(tmp_path: Path, built: Path) -> None:
     pytest.importorskip("matplotlib")
     copy = tmp_path / "copy"
-    shutil.copytree(built, copy)
+    shutil.copytree(built, copy, symlinks=True)
     paths = draw_figures(copy, min_comments=10).files
-    assert sorted(path.name for path in paths) == [
-        "lengths.png", "lengths.svg", "scores.png", "scores.svg", "subreddits.png", "subreddits.svg",
-    ]  # fmt: skip
-    assert "figures/scores.svg" in json.loads((copy / ".work" / "published.json").read_text())
+    names = ("lengths", "marker-by-time", "sarcasm-by-time", "scores", "subreddits")
+    assert sorted(path.name for path in paths) == [f"{n}.{end}" for n in names for end in ("csv", "png", "svg")]
+    assert "figures/scores.svg" in json.loads((copy / ".current" / ".files.json").read_text())
+    numbers = (copy / "figures" / "marker-by-time.csv").read_text().splitlines()
+    months = json.loads((copy / "stats.json").read_text())["months"]
+    assert [line.split(",")[0] for line in numbers[1:]] == list(months)
+    assert float(numbers[1].split(",")[1]) == pytest.approx(months["2010-01"]["share_authors_marking"], abs=1e-5)
     with pytest.raises(DataError, match="lower --min-comments"):
         draw_figures(copy, min_comments=10**9)
 

@@ -174,6 +174,7 @@ MUTATIONS: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
     "index line of another format": ("raw/sequences.csv", lambda data: b"oops\n" + data),
     "no statistics": ("stats.json", lambda data: b"{"),
     "withdrawal hidden": ("withdrawn/0002.csv", lambda data: data + b"c1,deleted_later\n"),
+    "sum of a release changed": ("releases.json", swap('"added": ', '"added": 1')),
     "release renumbered": ("releases.json", swap('"version": 2', '"version": 3')),
     "conversation after the cutoff gone": ("after-2010-02/test-unbalanced.csv", without_line(0)),
     "text after the cutoff changed": (
@@ -215,7 +216,8 @@ MANIFEST: dict[str, tuple[Callable[[dict[str, Any]], object], tuple[str, ...]]] 
         ),
         ("2010-02/kept (", "broken_chain (", "magic (", "main/train-balanced.csv", "main/more.csv"),
     ),
-    "other seed": (lambda one: one["config"].update(seed=5), ("the manifest has one seed",)),
+    "other seed": (lambda one: one["config"].update(seed=5), ("seed",)),
+    "other words": (lambda one: one["about"].update(finding="9 comments"), ("about",)),
     "other dump": (
         lambda one: one["inputs"].update({"RC_part0.ndjson": "0" * 64}),
         ("dumps are those of the manifest",),

@@ -8,16 +8,18 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from deadpan.corpus.settings import NOT_SETTINGS, CorpusSettings
 from deadpan.errors import DataError
 from deadpan.formats.sarc import IndexLine, SarcSequence, read_comments, read_index
 from deadpan.results import Result
 from deadpan.storage import Manifest, manifest_path, read_manifest, write_records
+from deadpan.validation import config_from
 
 if TYPE_CHECKING:
     from deadpan.page.summary import Summary
 
 _AT_ONCE = 100_000  # sequences whose texts are in memory, for each reading of comments.json
-TOTALS = ("lines", "comments", "sarcastic", "sequences")
+TOTALS = ("lines", "comments", "sarcastic", "sequences", "parents_without_text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ class BuiltCorpus(Result):
         from deadpan.page.table import Table
 
         counts = self.manifest.counts
-        totals = Table(("count", "n"), tuple((name, counts[name]) for name in TOTALS))
+        totals = Table(("count", "n"), tuple((name.replace("_", " "), counts[name]) for name in TOTALS))
         drops = Table(("dropped because", "n"), tuple(self.manifest.drops.items()))
         folders = ("raw", "main", *self.manifest.config["benchmark"]["subsets"])
         names = ", ".join([*(f"{name}/" for name in folders), "stats.json"])
@@ -82,6 +84,12 @@ class BuiltCorpus(Result):
             "drops": dict(self.manifest.drops),
             "notes": list(self.notes),
         }
+
+    @property
+    def settings(self) -> CorpusSettings:
+        """Settings that it was built with."""
+        config = self.manifest.config
+        return config_from({name: value for name, value in config.items() if name not in NOT_SETTINGS}, CorpusSettings)
 
     @property
     def parquet(self) -> Path:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -16,10 +18,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from deadpan.corpus.built.folder import BuiltCorpus, WrittenFiles
-from deadpan.corpus.checkpoints import Checkpoints
 from deadpan.corpus.engines.duckdb import literal, literals
 from deadpan.corpus.engines.engine import parquet_files
-from deadpan.corpus.release import remember_published
+from deadpan.corpus.release import add_own_files, own_folder
 from deadpan.drops import Tally
 from deadpan.errors import ConfigError, DataError, reason_of
 from deadpan.figures import Figure, distribution, whiskers
@@ -27,13 +28,14 @@ from deadpan.formats.rows import TableRow
 from deadpan.formats.sarc import read_raw_rows
 from deadpan.results import Result
 from deadpan.stats.interval import Interval, wilson
-from deadpan.storage import manifest_path, read_json
+from deadpan.storage import manifest_path, read_json, write_text
 
 if TYPE_CHECKING:
     from deadpan.page.summary import Summary
     from deadpan.page.table import Table
 
 _MONTHS_SHOWN = 24
+_SHARES = ("share_sarcastic", "mean_share_sarcastic")  # of all replies, and the mean of the shares of the sequences
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +52,13 @@ class CorpusStatistics(Result):
     def summary(self) -> Summary:
         from deadpan.page.summary import Summary
 
-        totals, sequences = self.values["totals"], self.values["sequences"]
+        totals, sequences, use = (self.values[name] for name in ("totals", "sequences", "marker_use"))
         notes = (
             f"{totals['comments']:,} comments by {totals['authors']:,} authors in {totals['subreddits']:,} "
             f"subreddits; {totals['sarcastic']:,} are sarcastic ({100 * totals['share_sarcastic']:.2f} %).",
-            f"{sequences['count']:,} sequences; on average {100 * sequences['mean_share_sarcastic']:.1f} % "
-            f"of the replies are sarcastic.",
+            f"{sequences['count']:,} sequences: {_percent(sequences['share_sarcastic'])} of all their replies are "
+            f"sarcastic, and {_percent(sequences['mean_share_sarcastic'])} of the replies of a sequence on average.",
+            f"{100 * use['share_authors_marking']:.3f} % of {use['authors']:,} authors in the dumps use the marker.",
             f"All statistics: {self.folder / 'stats.json'}",
         )
         return Summary((self._benchmarks(), self._months(), self._subreddits()), notes)
@@ -64,11 +67,11 @@ class CorpusStatistics(Result):
         from deadpan.page.table import Table
 
         rows = tuple(
-            (name, part, one["count"], one["replies"], _percent(one["mean_share_sarcastic"]))
+            (name, part, one["count"], one["replies"], *(_percent(one[share]) for share in _SHARES))
             for name, parts in self.values["benchmarks"].items()
             for part, one in parts.items()
         )
-        return Table(("benchmark", "file", "sequences", "replies", "sarcastic"), rows)
+        return Table(("benchmark", "file", "sequences", "replies", "sarcastic", "mean by sequence"), rows)
 
     def _months(self) -> Table:
         from deadpan.page.table import Table
@@ -98,7 +101,7 @@ def read_statistics(source: Source, *, top: int = 12) -> CorpusStatistics | RawS
     """Return the statistics of a finished corpus, or of the rows of a released raw file or Parquet files."""
     path = source.folder if isinstance(source, BuiltCorpus) else Path(source)
     corpus = as_corpus(source)
-    if corpus is None and (path.is_file() or any(path.glob("**/*.parquet"))):
+    if corpus is None and not (path / ".work").is_dir() and (path.is_file() or any(path.glob("**/*.parquet"))):
         return raw_statistics(path, top=top)
     corpus = corpus or BuiltCorpus(path)
     return CorpusStatistics(corpus.folder, read_json(corpus.folder / "stats.json"), top)
@@ -240,7 +243,7 @@ def as_corpus(source: Source) -> BuiltCorpus | None:
 
 def _parquet(path: Path) -> list[Path]:
     if path.is_dir():
-        files = parquet_files(path)
+        files = [] if (path / ".work").is_dir() else parquet_files(path)  # those of a build are not its rows
         if not files:
             raise DataError(f"{path}: no finished corpus and no Parquet files: {_HINT}")
         return files
@@ -268,10 +271,10 @@ def _convert(path: Path, target: Path) -> int:
     return tally.dropped
 
 
-def _row(row: TableRow, tally: Tally) -> tuple[int, str, str, int, str, int] | None:
+def _row(row: TableRow, tally: Tally) -> tuple[int, str, str, int | None, str, int] | None:
     words = len(row.text("comment").split())
     try:
-        label, score = int(row.text("label")), int(row.text("score"))
+        label, score = int(row.text("label")), int(row.text("score")) if row.text("score") else None
     except ValueError:
         tally.drop("not_a_number", row.place)
         return None
@@ -293,11 +296,13 @@ _Z = 1.96
 def draw_figures(source: Source, *, min_comments: int | None = None, out: Path | str | None = None) -> WrittenFiles:
     """Draw figures/*.svg and .png of a corpus, or of the rows in a released raw file or in Parquet files.
 
+    The numbers of each figure are beside it, as .csv.
+
     The figures of a finished corpus go into its folder; others need `out`. Without `min_comments`, the figure
     of subreddits has the paper's size cut, a million comments, or the next lower power of ten.
     """
     corpus = as_corpus(source)
-    folder = Path(out) if out is not None else corpus.folder / "figures" if corpus else None
+    folder = Path(out) if out is not None else own_folder(corpus.folder, "figures") if corpus else None
     if folder is None:
         raise ConfigError(f"{source}: not the folder of a corpus: say where to write the figures with --out")
     with open_raw(source) as table:
@@ -305,12 +310,33 @@ def draw_figures(source: Source, *, min_comments: int | None = None, out: Path |
             "subreddits": subreddit_figure(table, min_comments),
             "scores": score_figure(table),
             "lengths": length_figure(table),
+            "sarcasm-by-time": sarcasm_figure(table),
+            "marker-by-time": marker_figure(table, corpus),
         }
-    paths = tuple(path for name, figure in figures.items() for path in figure.save(folder, name))
+    paths: tuple[Path, ...] = ()
+    for name, figure in figures.items():
+        numbers = io.StringIO()
+        csv.writer(numbers, lineterminator="\n").writerows(_plain_rows(figure.table))
+        write_text(folder / f"{name}.csv", numbers.getvalue())
+        paths += (*figure.save(folder, name), folder / f"{name}.csv")
     if corpus and out is None:
-        names = [path.relative_to(corpus.folder).as_posix() for path in paths]
-        remember_published(Checkpoints(corpus.folder), names)
+        add_own_files(corpus.folder, "figures")
     return WrittenFiles(paths)
+
+
+def _plain_rows(table: Table) -> list[list[object]]:
+    """Return a table as cells of one number each: an interval is its value, its bounds and its n."""
+    spread = {at for row in table.rows for at, cell in enumerate(row) if isinstance(cell, Interval)}
+    header = [[name, "low", "high", "n"] if at in spread else [name] for at, name in enumerate(table.columns)]
+    rows = [
+        [
+            part
+            for cell in row
+            for part in ((cell.value, cell.low, cell.high, cell.n) if isinstance(cell, Interval) else (cell,))
+        ]
+        for row in table.rows
+    ]
+    return [[name for names in header for name in names], *rows]
 
 
 def subreddit_figure(table: RawTable, min_comments: int | None = None) -> Figure:
@@ -362,13 +388,57 @@ def length_figure(table: RawTable) -> Figure:
     return _spread(table, "words", _LENGTHS, "lengths", f"words; the last bin has all from {_LENGTHS[1]} on")
 
 
+def sarcasm_figure(table: RawTable) -> Figure:
+    """Draw the share of sarcastic comments over time."""
+    months = {
+        str(month)[:7]: (int(sarcastic), int(count))
+        for month, count, sarcastic in table.rows(
+            "SELECT date, count(*), count(*) FILTER (label = 1) FROM raw WHERE date <> '' GROUP BY 1 ORDER BY 1"
+        )
+    }
+    return _over_time("the share of sarcasm", months, "share sarcastic", table.name)
+
+
+def marker_figure(table: RawTable, corpus: BuiltCorpus | None = None) -> Figure:
+    """Draw the share of authors who use the marker in a month: of all in the dumps, or of those in a raw file."""
+    if corpus:
+        known = read_json(corpus.folder / "stats.json")["months"]
+        months = {month: (one["authors_marking"], one["authors"]) for month, one in known.items() if one["authors"]}
+    else:
+        counted = "SELECT date, count(DISTINCT author), count(DISTINCT author) FILTER (label = 1) FROM raw"
+        rows = table.rows(f"{counted} WHERE date <> '' GROUP BY 1 ORDER BY 1")
+        months = {str(month)[:7]: (int(marking), int(authors)) for month, authors, marking in rows}
+    whose = "in the dumps" if corpus else "in the corpus"
+    return _over_time(f"use of the marker by authors {whose}", months, "share of the authors of a month", table.name)
+
+
+def _over_time(noun: str, months: Mapping[str, tuple[int, int]], unit: str, name: Path) -> Figure:
+    """Draw a share by month, or by year if there are many months; the title compares the first with the last."""
+    if not months:
+        raise DataError(f"{name}: no row has a month: the column date is empty")
+    periods: dict[str, tuple[int, int]] = {}
+    for month, (part, total) in sorted(months.items()):
+        period = month if len(months) <= _BARS else month[:4]
+        before = periods.get(period, (0, 0))
+        periods[period] = (before[0] + part, before[1] + total)
+    shares = {period: wilson(*counts) for period, counts in periods.items()}
+    (first, one), (last, other) = next(iter(shares.items())), list(shares.items())[-1]
+    change = f"{100 * (one.value or 0):.3g} % in {first}, {100 * (other.value or 0):.3g} % in {last}"
+    if (one.low or 0) > (other.high or 0) or (other.low or 0) > (one.high or 0):
+        title = f"{noun[0].upper()}{noun[1:]} changed: {change}"
+    else:
+        title = f"No clear change of {noun} ({change})"
+    return whiskers(title, shares, unit=unit)
+
+
 def _spread(table: RawTable, measure: str, limits: tuple[int, int], noun: str, unit: str) -> Figure:
     """Draw a distribution per label: one bin per number, medians of all comments, shapes of a sample."""
     values: dict[str, list[float]] = {}
     medians: dict[str, Interval] = {}
     low, high = limits
     for name, label in (("sarcastic", 1), ("sincere", 0)):
-        cells = table.rows(f"SELECT {measure}, count(*) FROM raw WHERE label = {label} GROUP BY 1 ORDER BY 1")
+        counted = f"SELECT {measure}, count(*) FROM raw WHERE label = {label} AND {measure} IS NOT NULL"
+        cells = table.rows(f"{counted} GROUP BY 1 ORDER BY 1")
         if not cells:
             raise DataError(f"{table.name}: no {name} comments to compare: use a corpus with both labels")
         medians[name] = median_interval([(int(value), int(count)) for value, count in cells])

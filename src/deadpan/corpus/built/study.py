@@ -44,7 +44,7 @@ class CorpusStudy(Result):
 
 
 def write_noise_study(
-    corpus: BuiltCorpus | Path | str, out: Path, *, count: int = 500, seed: int = 0, raters: int = 1
+    corpus: BuiltCorpus | Path | str, out: Path, *, count: int = 500, seed: int = 0, raters: int = 3
 ) -> CorpusStudy:
     """Write the study of label noise (section 4.1 of the paper): `count` random comments of each label.
 

@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deadpan.arguments import check_list
-from deadpan.corpus.build import Dumps, build_corpus
+from deadpan.corpus.build import Build, Dumps
 from deadpan.corpus.built.folder import BuiltCorpus
-from deadpan.corpus.checkpoints import PREVIOUS, Checkpoints
-from deadpan.corpus.dumps import DIGESTS
+from deadpan.corpus.checkpoints import Checkpoints
+from deadpan.corpus.dumps import known_dumps
 from deadpan.corpus.engines.duckdb import literal, literals, open_duckdb
 from deadpan.corpus.engines.engine import parquet_files
 from deadpan.corpus.lines import as_place
-from deadpan.corpus.release import RELEASES, files_hash
-from deadpan.corpus.settings import NOT_SETTINGS, CorpusSettings, month_number
+from deadpan.corpus.release import (
+    RELEASES,
+    WITHDRAWN,
+    copy_version,
+    files_hash,
+    is_foreign,
+    switch_version,
+    write_release_card,
+)
+from deadpan.corpus.settings import configure, month_number
 from deadpan.drops import Tally
 from deadpan.errors import DataError
 from deadpan.formats.sarc import IndexLine, format_index_line
 from deadpan.progress import Progress, silent
 from deadpan.results import Result
 from deadpan.storage import read_json, write_json, write_manifest, write_text
-from deadpan.validation import config_from
 
 if TYPE_CHECKING:
     from deadpan.page.summary import Summary
@@ -80,98 +85,103 @@ def update_corpus(
     named again. `after` (such as "2025-06") also writes a benchmark of conversations from that month on.
     """
     old = BuiltCorpus.of(corpus)
-    out = old.folder
-    config = {name: value for name, value in old.manifest.config.items() if name not in NOT_SETTINGS}
+    out, releases = old.folder, _releases(old)
     if after:
         month_number(after)  # now, not after the build
-    releases = _releases(old)
+        if is_foreign(out, f"after-{after}"):
+            raise DataError(f"{out}/after-{after}: not written by deadpan, so not overwritten: move it away")
     patterns = [dumps] if isinstance(dumps, str | Path) else check_list(dumps, "dumps")
     given = [str(pattern) for pattern in patterns]
     every = [*_earlier_dumps(old, given), *given]
-    previous = out / ".work" / PREVIOUS
-    if not previous.exists():  # else an update was interrupted, and this is the version before it
-        try:
-            os.link(old.parquet, previous)
-        except OSError:  # not every file system has links
-            shutil.copyfile(old.parquet, previous)
-    settings = config_from(config, CorpusSettings)
     changes.setdefault("packed", bool(old.manifest.config.get("bz2")))
     changes.setdefault("allow_truncated", "allow_truncated" in old.manifest.config)
-    new = build_corpus(every, out, settings, progress=progress, **changes)
-    benchmark, failure = "", None
-    try:
-        benchmark = _write_benchmarks(new, releases, after)
-    except DataError as bad:  # the dumps are added all the same, so the version is recorded first
-        failure = bad
-    release = _record(new, previous, releases, today or datetime.now(UTC).date(), benchmark)
-    previous.unlink()
-    if failure:
-        raise failure
-    return release
+    settings, options = configure(old.settings, changes)
+    update = _Update(old, releases, after, today or datetime.now(UTC).date())
+    build = Build(out, settings, options, progress, finish=update.finish)
+    build.run(every)
+    checkpoints = build.checkpoints
+    if not update.release and after and releases[-1]["benchmark"] != f"after-{after}":
+        with checkpoints.lock():  # the dumps are those of the last version, but the benchmark is new
+            fresh = copy_version(checkpoints)
+            update.finish(fresh)
+            if not update.failure:
+                write_release_card(fresh)
+                switch_version(out, fresh)
+    if update.failure:
+        raise update.failure
+    if update.release:
+        return replace(update.release, notes=tuple(build.notes))
+    return CorpusRelease(out, notes=(*build.notes, "Nothing changed."), **releases[-1])
 
 
 def _earlier_dumps(corpus: BuiltCorpus, given: Sequence[str]) -> list[str]:
-    known = corpus.folder / ".work" / DIGESTS
-    if not known.is_file():
+    if not (corpus.folder / ".work").is_dir():
         raise DataError(f"{corpus.folder}: its .work folder is missing: run corpus build with all dumps first")
-    marks: dict[str, Sequence[Any]] = read_json(known)
-    used = set(corpus.manifest.inputs.values())
-    places = [place for place, (*_, sha256) in marks.items() if sha256 in used]
+    places, gone, unknown = known_dumps(corpus.folder / ".work", corpus.manifest.inputs)
     again = {as_place(name).name for name in given}
-    lost = [place for place in places if not as_place(place).is_file() and as_place(place).name not in again]
-    if lost:
-        raise DataError(
-            f"{lost[0]}: not where the last build read it: name it too, since its comments stay in the corpus"
-        )
-    return [place for place in places if as_place(place).is_file()]
+    for name in (*gone, *unknown):
+        if name.partition(" (")[0] not in again:
+            raise DataError(
+                f"{name}: not where the last build read it: name it too, since its comments stay in the corpus"
+            )
+    return places
 
 
 def _releases(corpus: BuiltCorpus) -> list[dict[str, Any]]:
+    """Return the versions so far; a corpus that was never updated is the first."""
     path = corpus.folder / RELEASES
     if path.is_file():
         return list(read_json(path))
     manifest = corpus.manifest
-    first = CorpusRelease(corpus.folder, 1, "", files_hash(manifest), manifest.counts["comments"])
-    write_json(path, [first.as_dict()])  # now, since the update replaces the files of this version
-    return [first.as_dict()]
+    return [CorpusRelease(corpus.folder, 1, "", files_hash(manifest), manifest.counts["comments"]).as_dict()]
 
 
-def _write_benchmarks(corpus: BuiltCorpus, releases: Sequence[Mapping[str, Any]], after: str) -> str:
-    """Write the benchmarks of earlier versions again, since texts may be withdrawn, and a new one."""
-    for name in sorted({one["benchmark"] for one in releases if one["benchmark"]} - {f"after-{after}"}):
-        with suppress(DataError):  # none of its conversations is left
-            write_after(corpus, name.removeprefix("after-"))
-    return write_after(corpus, after).name if after else ""
+class _Update:
+    """What an update adds to the files of a build before they are published."""
+
+    def __init__(self, old: BuiltCorpus, releases: list[dict[str, Any]], after: str, today: date) -> None:
+        self.old, self.releases, self.after, self.today = old, releases, after, today
+        self.release: CorpusRelease | None = None
+        self.failure: DataError | None = None
+
+    def finish(self, fresh: Path) -> None:
+        """Write the benchmarks after a month, the new version and the list of withdrawn comments into a folder."""
+        corpus, benchmark = BuiltCorpus(fresh), ""
+        try:
+            benchmark = self._write_benchmarks(corpus)
+        except DataError as bad:  # the dumps are added all the same, so the version is recorded
+            self.failure = bad
+        last, hash = self.releases[-1], files_hash(corpus.manifest)
+        if hash == last["hash"] and benchmark in ("", last["benchmark"]):
+            return  # the same files are no new version
+        added, withdrawn = _difference(corpus, self.old)
+        version = last["version"] + 1
+        counted = dict(sorted(Counter(withdrawn.values()).items()))
+        comments, out = corpus.manifest.counts["comments"], self.old.folder
+        day = max(self.today.isoformat(), last["date"])  # a clock that was set back makes no older version
+        self.release = CorpusRelease(out, version, day, hash, comments, added, counted, benchmark)
+        lines = [f"{id},{reason}\n" for id, reason in sorted(withdrawn.items())]
+        write_text(fresh / WITHDRAWN / f"{version:04}.csv", "".join(["id,reason\n", *lines]))
+        write_json(fresh / RELEASES, [*self.releases, self.release.as_dict()])
+
+    def _write_benchmarks(self, corpus: BuiltCorpus) -> str:
+        """Write the benchmarks of earlier versions again, since texts may be withdrawn, and a new one."""
+        names = {one["benchmark"] for one in self.releases if one["benchmark"]} - {f"after-{self.after}"}
+        for name in sorted(names):
+            with suppress(DataError):  # none of its conversations is left
+                write_after(corpus, name.removeprefix("after-"))
+        return write_after(corpus, self.after).name if self.after else ""
 
 
-def _record(
-    corpus: BuiltCorpus, previous: Path, releases: list[dict[str, Any]], today: date, benchmark: str
-) -> CorpusRelease:
-    """Write the new version and the list of withdrawn comments; the same files are no new version."""
-    added, withdrawn = _difference(corpus, previous)
-    last, hash = releases[-1], files_hash(corpus.manifest)
-    if hash == last["hash"] and benchmark in ("", last["benchmark"]):
-        return CorpusRelease(corpus.folder, notes=(*corpus.notes, "Nothing changed."), **last)
-    version = last["version"] + 1
-    release = CorpusRelease(
-        corpus.folder, version, today.isoformat(), hash, corpus.manifest.counts["comments"], added,
-        dict(sorted(Counter(withdrawn.values()).items())), benchmark, corpus.notes,
-    )  # fmt: skip
-    lines = [f"{id},{reason}\n" for id, reason in sorted(withdrawn.items())]
-    write_text(corpus.folder / "withdrawn" / f"{version:04}.csv", "".join(["id,reason\n", *lines]))
-    write_json(corpus.folder / RELEASES, [*releases, release.as_dict()])
-    return release
-
-
-def _difference(corpus: BuiltCorpus, previous: Path) -> tuple[int, dict[str, str]]:
+def _difference(corpus: BuiltCorpus, before: BuiltCorpus) -> tuple[int, dict[str, str]]:
     """Return the number of added comments, and the withdrawn ones with the reason they now have."""
-    old, new = literal(str(previous)), literal(str(corpus.parquet))
-    connection = open_duckdb("2GB", Checkpoints(corpus.folder).scratch)
+    old, new = literal(str(before.parquet)), literal(str(corpus.parquet))
+    work = before.folder / ".work"
+    connection = open_duckdb("2GB", Checkpoints(before.folder).scratch)
     ((added,),) = connection.execute(
         f"SELECT count(*) FROM (SELECT id FROM {new} EXCEPT SELECT id FROM {old})"
     ).fetchall()
     connection.execute(f"CREATE TABLE lost AS SELECT id FROM {old} EXCEPT SELECT id FROM {new}")
-    work = corpus.folder / ".work"
     reasons = dict(connection.execute("SELECT id, 'not_in_dumps' FROM lost").fetchall())
     said = "CASE reason WHEN '' THEN 'author_unaware' ELSE reason END"
     under = [file for folder in work.glob("threads-*/under") for file in parquet_files(folder)]
@@ -215,7 +225,7 @@ def write_after(corpus: BuiltCorpus | Path | str, month: str) -> Path:
     counts = {balance: len(lines) for balance, lines in chosen.items()}
     write_json(out / "comments.json", {id: entries[id] for id in sorted(used)})
     write_manifest(
-        out, command="corpus update", config={"after": month}, inputs=[corpus.folder / "manifest.json"],
+        out, command="corpus update", config={"after": month}, inputs=[corpus.path("main/comments.json")],
         counts=counts, tally=tally,
     )  # fmt: skip
     return out

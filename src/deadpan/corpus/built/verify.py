@@ -11,8 +11,8 @@ import io
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Container, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import pairwise, zip_longest
 from pathlib import Path
@@ -23,15 +23,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from deadpan.archives import open_bytes
-from deadpan.corpus.benchmark import is_test, unfit
+from deadpan.corpus.benchmark import INDEXES, is_test, unfit
 from deadpan.corpus.build import Build
 from deadpan.corpus.built.folder import BuiltCorpus
-from deadpan.corpus.dumps import DIGESTS, Dump, find_dumps
+from deadpan.corpus.dumps import Dump, find_dumps, known_dumps
 from deadpan.corpus.engines.duckdb import any_of, literal, literals
-from deadpan.corpus.lines import as_place, digest_at
-from deadpan.corpus.release import OPTIONAL_FILES, RELEASES, files_hash, planned_files
+from deadpan.corpus.lines import digest_at
+from deadpan.corpus.release import OPTIONAL_FILES, RELEASES, files_hash, planned_files, release_card
 from deadpan.corpus.rules import NOT_PLAIN, Forgotten, MarkerRule, has_url
-from deadpan.corpus.settings import NOT_SETTINGS, BuildOptions, CorpusSettings
+from deadpan.corpus.settings import BuildOptions, CorpusSettings
 from deadpan.corpus.write import MONTHS_FOLDER, RAW_SCHEMA
 from deadpan.errors import ConfigError, DataError
 from deadpan.formats.rows import LONGEST_FIELD
@@ -39,13 +39,15 @@ from deadpan.formats.sarc import RAW_COLUMNS, TSV_COLUMNS, IndexLine, read_comme
 from deadpan.progress import Progress, silent
 from deadpan.results import Result
 from deadpan.storage import digest, read_json, read_manifest
-from deadpan.validation import config_from
 
 if TYPE_CHECKING:
     from deadpan.page.summary import Summary
 
 _BATCH_ROWS = 10_000
 _SHOWN = 3
+_ISO_DATE, _HASH = re.compile(r"\d{4}-(0[1-9]|1[0-2])-([0-2]\d|3[01])"), re.compile("[0-9a-f]{16}")
+# Comments with an ending, their share of sarcasm, and the chance of so many, from which it gives the label away.
+_ENDINGS, _GIVEN_AWAY, _CHANCE = 5, 0.98, 1e-6
 
 
 def verify_corpus(
@@ -65,11 +67,10 @@ def verify_corpus(
     """
     corpus = BuiltCorpus.of(corpus)
     report = Verification()
-    config = corpus.manifest.config
-    settings = config_from({name: value for name, value in config.items() if name not in NOT_SETTINGS}, CorpusSettings)
+    config, settings = corpus.manifest.config, corpus.settings
     check_files(corpus, settings, report)
     check_releases(corpus, report)
-    found = _dumps(corpus, dumps)
+    found = _dumps(corpus, dumps, report)
     if not found:
         report.unchecked.append("anything against the dumps, which are not there: name them")
         return report
@@ -104,13 +105,14 @@ def _room(parent: Path) -> Iterator[Path]:
         parent.rmdir()
 
 
-def _dumps(corpus: BuiltCorpus, given: Sequence[str | Path] | None) -> list[Dump]:
+def _dumps(corpus: BuiltCorpus, given: Sequence[str | Path] | None, report: Verification) -> list[Dump]:
     """Return the dumps that were named, or those the build remembers, if all are there."""
     if given:
         return find_dumps([str(one) for one in given])[0]
-    known = corpus.folder / ".work" / DIGESTS
-    places = list(read_json(known)) if known.is_file() else []
-    return find_dumps(places)[0] if places and all(as_place(place).is_file() for place in places) else []
+    places, gone, unknown = known_dumps(corpus.folder / ".work", corpus.manifest.inputs)
+    if places and unknown:
+        report.check("dumps are those of the manifest", len(corpus.manifest.inputs), unknown)
+    return [] if gone or unknown or not places else find_dumps(places)[0]
 
 
 def _check_inputs(corpus: BuiltCorpus, dumps: Sequence[Dump], named: bool, report: Verification) -> bool:
@@ -128,6 +130,9 @@ def _compare(corpus: BuiltCorpus, again: BuiltCorpus, report: Verification) -> N
     for name, facts in again.manifest.files.items():
         ours, rule = corpus.folder / name, f"{name.removesuffix('.bz2')} is what the dumps give"
         with report.reading(name):
+            if name == "README.md":
+                report.check(rule, 1, _card_difference(corpus, again))
+                continue
             # Other bytes may be the same rows, written by another version of the Parquet library.
             same = digest(ours) == facts["sha256"]
             report.check(rule, 1, [] if same else _first_difference(name, ours, again.folder / name))
@@ -139,6 +144,19 @@ def _compare(corpus: BuiltCorpus, again: BuiltCorpus, report: Verification) -> N
             names = sorted(n for n in {**found, **expected} if found.get(n, 0) != expected.get(n, 0))
             wrong = [f"{name} ({found.get(name, 0):,}, not {expected.get(name, 0):,})" for name in names]
             report.check(f"{what} are those of the dumps", len(expected), wrong)
+        fields = ("command", "config", "seed", "inputs", "changes", "about")
+        wrong = [name for name in fields if getattr(corpus.manifest, name) != getattr(again.manifest, name)]
+        report.check("the manifest says what the dumps and settings give", len(fields), wrong)
+
+
+def _card_difference(corpus: BuiltCorpus, again: BuiltCorpus) -> list[str]:
+    """Compare the card with that of the new build, in the version and of the date of the corpus."""
+    releases = corpus.folder / RELEASES
+    text = release_card(again.folder, read_json(releases)) if releases.is_file() else ""
+    expected = text or (again.folder / "README.md").read_text(encoding="utf-8")
+    found = (corpus.folder / "README.md").read_text(encoding="utf-8")
+    pairs = enumerate(zip_longest(found.splitlines(), expected.splitlines()), 1)
+    return next(([f"README.md:{number}"] for number, (one, other) in pairs if one != other), [])
 
 
 def _first_difference(name: str, ours: Path, again: Path) -> list[str]:
@@ -156,7 +174,7 @@ def _parquet_rows(path: Path) -> Iterator[list[str]]:
     query = f"SELECT {', '.join(RAW_COLUMNS)} FROM {literal(str(path))}"
     for batch in duckdb.connect().sql(query).to_arrow_reader(_BATCH_ROWS):
         for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            yield [str(cell) for cell in row]
+            yield ["" if cell is None else str(cell) for cell in row]
 
 
 # ---------------------------------------------------------------- the report
@@ -226,6 +244,9 @@ def check_files(corpus: BuiltCorpus, settings: CorpusSettings, report: Verificat
     for folder in ("main", *settings.benchmark.subsets):
         with report.reading(folder):
             _check_benchmark(corpus, folder, settings, report)
+            _check_labels(corpus, folder, report)
+    with report.reading("the last words of raw/sarc.parquet"):
+        report.check("no last word gives the label away", corpus.manifest.counts["comments"], giveaways(corpus))
 
 
 def _check_names(corpus: BuiltCorpus, settings: CorpusSettings, report: Verification) -> None:
@@ -246,8 +267,16 @@ def _check_names(corpus: BuiltCorpus, settings: CorpusSettings, report: Verifica
     known = {name for name in listed if name in OPTIONAL_FILES or month_file.fullmatch(name)}
     faults = sorted({*(wanted - listed), *(listed - wanted - known), *(there - listed)})
     report.check("the manifest lists the files of a build", len(wanted), faults)
-    seed = manifest.seed == settings.seed
-    report.check("the manifest has one seed", 1, [] if seed else ["manifest.json"])
+    sizes = [name for name, facts in manifest.files.items() if (root / name).stat().st_size != facts["bytes"]]
+    report.check("sizes are those of the manifest", len(manifest.files), sizes)
+    stats, counts = read_json(root / "stats.json"), manifest.counts
+    wrong = [name for name in ("comments", "sarcastic") if counts[name] != stats["totals"][name]]
+    wrong += ["sequences"] if counts["sequences"] != stats["sequences"]["count"] else []
+    wrong += [f"drops: {name}" for name, n in stats["drops"].items() if manifest.drops.get(name) != n]
+    wrong += ["command"] if manifest.command != "corpus build" else []
+    wrong += ["seed"] if manifest.seed != settings.seed else []
+    wrong += ["about"] if not manifest.about or f"{counts['comments']:,} comments" not in manifest.about.facts else []
+    report.check("the manifest agrees with stats.json and itself", 7, wrong)
 
 
 def _check_rows(corpus: BuiltCorpus, settings: CorpusSettings, report: Verification) -> None:
@@ -344,13 +373,7 @@ def _check_sequences(corpus: BuiltCorpus, report: Verification) -> None:
     unsorted = [f"{one} {other}" for one, other in pairwise(order) if one >= other]
     report.check("sequences are sorted, one per last ancestor", len(lines), unsorted)
     wanted = {id for line in lines for id in line.responses}
-    query = f"SELECT id, label, parent_id, created_utc FROM {literal(str(corpus.parquet))}"
-    facts = {
-        id: (label, parent, moment)
-        for batch in duckdb.connect().sql(query).to_arrow_reader(_BATCH_ROWS)
-        for id, label, parent, moment in zip(*(column.to_pylist() for column in batch.columns), strict=True)
-        if id in wanted
-    }
+    facts = _reply_facts(corpus, wanted)
     faults = [line.last for line in lines if not _line_holds(line, facts)]
     report.check("replies are kept, sorted, and one is sarcastic", len(lines), faults)
     keys = [id for id, _ in corpus.entries("raw")]
@@ -358,6 +381,17 @@ def _check_sequences(corpus: BuiltCorpus, report: Verification) -> None:
     lost = [id for line in lines for id in line.ids if id not in ids]
     report.check("comments.json has every id of the sequences", len(ids), lost)
     report.check("comments.json is sorted", len(keys), [b for a, b in pairwise(keys) if a >= b])
+
+
+def _reply_facts(corpus: BuiltCorpus, wanted: Container[str]) -> dict[str, tuple[int, str, int]]:
+    """Return label, parent and time of some comments of the raw table."""
+    query = f"SELECT id, label, parent_id, created_utc FROM {literal(str(corpus.parquet))}"
+    return {
+        id: (label, parent, moment)
+        for batch in duckdb.connect().sql(query).to_arrow_reader(_BATCH_ROWS)
+        for id, label, parent, moment in zip(*(column.to_pylist() for column in batch.columns), strict=True)
+        if id in wanted
+    }
 
 
 def _line_holds(line: IndexLine, facts: dict[str, tuple[int, str, int]]) -> bool:
@@ -398,6 +432,48 @@ def _check_benchmark(corpus: BuiltCorpus, folder: str, settings: CorpusSettings,
     report.check(f"{folder}: no id is in both train and test", sum(map(len, sides.values())), both)
 
 
+def _check_labels(corpus: BuiltCorpus, folder: str, report: Verification) -> None:
+    """Compare every label of a benchmark with the raw table, and every path and text with those of raw."""
+    names = [f"{folder}/{index}.csv" for index in INDEXES]
+    lines = [line for name in names for line in corpus.index(name)]
+    wanted = {id for line in lines for id in line.responses}
+    facts = _reply_facts(corpus, wanted)
+    wrong = [
+        f"{folder}: {id}"
+        for line in lines
+        for id, label in zip(line.responses, line.labels, strict=True)
+        if facts.get(id, (None, "", 0))[:2] != (int(label), line.last)
+    ]
+    report.check(f"{folder}: labels and parents are those of the raw table", len(wanted), wrong)
+    paths = {line.last: line.ancestors for line in corpus.index("raw/sequences.csv")}
+    wrong = [line.last for line in lines if paths.get(line.last) != line.ancestors]
+    report.check(f"{folder}: paths are those of raw/sequences.csv", len(lines), wrong)
+    entries = dict(corpus.entries(folder))
+    raw = corpus.texts("raw", entries)
+    wrong = [id for id, entry in entries.items() if raw.get(id) != entry]
+    report.check(f"{folder}: comments.json has the texts of raw/comments.json", len(entries), wrong)
+
+
+def giveaways(corpus: BuiltCorpus) -> list[str]:
+    """Return endings that only sarcastic comments have: what a marker that was not removed whole leaves behind.
+
+    An ending is the last word, or the signs at the end of a text. It gives the label away if five comments or more
+    have it, almost all of them sarcastic, and far more than their share of all comments would explain by chance.
+    """
+    rows = literal(str(corpus.parquet))
+    ending = "UNNEST([regexp_extract(comment, '[^ ]*$'), regexp_extract(comment, '[^A-Za-z0-9 ]+$')])"
+    query = (
+        f"SELECT ending, count(*), sum(label)::BIGINT FROM (SELECT DISTINCT id, label, {ending} AS ending FROM {rows})"
+        f" WHERE ending <> '' GROUP BY 1 HAVING count(*) >= {_ENDINGS} AND avg(label) >= {_GIVEN_AWAY}"
+        " ORDER BY 2 DESC, 1"
+    )
+    with closing(duckdb.connect()) as connection:
+        found = connection.execute(query).fetchall()
+    counts = corpus.manifest.counts
+    share = counts["sarcastic"] / max(counts["comments"], 1)
+    return [f"{ending!r} ({k} of {n} sarcastic)" for ending, n, k in found if share**k < _CHANCE]
+
+
 # ---------------------------------------------------------------- versions
 
 
@@ -415,7 +491,15 @@ def _versions(corpus: BuiltCorpus, report: Verification) -> None:
     releases = read_json(corpus.folder / RELEASES)
     numbers = [one["version"] for one in releases]
     faults = [] if numbers == list(range(1, len(releases) + 1)) else ["versions are not numbered from 1"]
-    withdrawn: list[str] = []
+    faults += [f"version {one['version']}" for one in releases[1:] if _ISO_DATE.fullmatch(one["date"]) is None]
+    faults += [f"date of {b['version']}" for a, b in pairwise(releases) if a["date"] > b["date"]]
+    for before, one in pairwise(releases):
+        sum_of_all = before["comments"] + one["added"] - sum(one["withdrawn"].values())
+        faults += [f"comments of version {one['version']}"] if sum_of_all != one["comments"] else []
+        same = before["hash"] == one["hash"] and before["benchmark"] == one["benchmark"]
+        faults += [f"hash of version {one['version']}"] if same or not _HASH.fullmatch(one["hash"]) else []
+    report.check("versions have dates, hashes and sums that agree", len(releases), faults)
+    faults, withdrawn = [], list[str]()
     for one in releases[1:]:
         name = f"withdrawn/{one['version']:04}.csv"
         first, *rows = (corpus.folder / name).read_text(encoding="utf-8").splitlines()
