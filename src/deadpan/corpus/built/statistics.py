@@ -328,7 +328,7 @@ def _plain_rows(table: Table) -> list[list[object]]:
     """Return a table as cells of one number each: an interval is its value, its bounds and its n."""
     spread = {at for row in table.rows for at, cell in enumerate(row) if isinstance(cell, Interval)}
     header = [[name, "low", "high", "n"] if at in spread else [name] for at, name in enumerate(table.columns)]
-    rows = [
+    rows: list[list[object]] = [
         [
             part
             for cell in row
