@@ -137,7 +137,9 @@ def test_a_probability_is_told_only_with_the_texts_it_was_calibrated_on():
     assert "probable" not in meaning(said, bands, card, "ko")
     assert meaning(Prediction("x", True, 0.7), bands, card, "en").startswith("weak evidence, ")
     unsure = meaning(Prediction("x", None, 0.5), bands, card, "en")
-    assert unsure == "the score 0.50 is between 0.40 and 0.60, where at least 35% of answers would be wrong."
+    assert unsure == (
+        "the score 0.50 is too close to call, between 0.40 and 0.60; even beyond it 35% of answers are wrong."
+    )
 
 
 def test_a_long_text_is_answered_without_phrases():

@@ -142,3 +142,17 @@ def test_half_a_character_can_be_written_out_again(path: Path) -> None:
     path.write_text('{"text": "\\ud83d oh", "label": ["\\ud83d"]}')
     row = next(json_lines(path, COLUMNS, Tally(), CURE))
     assert json.dumps(dict(row.fields), ensure_ascii=False).encode()
+
+
+def test_a_huge_cell_is_refused(tmp_path, monkeypatch):
+    from deadpan.formats import rows
+
+    monkeypatch.setattr(rows, "LONGEST_FIELD", 1 << 20)
+    monkeypatch.setattr(rows, "LONGEST_LINE", 4 << 20)
+    path = tmp_path / "huge.csv"
+    path.write_text("text,label\nfine,1\n" + "a" * (2 << 20) + ",0\n")
+    with pytest.raises(DataError, match=r"huge\.csv:3: a cell of more than 1 MB: shorten it"):
+        list(csv_rows(path, {}, Tally(), "hint"))
+    path.write_text("text,label\n" + "a" * (5 << 20) + ",0\n")
+    with pytest.raises(DataError, match=r"huge\.csv:2: a line of more than 4 MB"):
+        list(csv_rows(path, {}, Tally(), "hint"))

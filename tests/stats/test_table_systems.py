@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
+from sklearn.metrics import roc_auc_score
 
 from deadpan.errors import ConfigError
 from deadpan.records import Example, Prediction, Turn
@@ -124,3 +126,28 @@ def test_one_system_always_right_and_one_always_wrong() -> None:
     (row,) = compare_predictions(data, {"wrong": wrong, "right": right})
     assert (row.difference.low, row.difference.high) == pytest.approx((-1, -1 + 2 * share))
     assert row.verdict == "right is better"
+
+
+def test_systems_can_be_compared_by_auc_as_delong_would():
+    rng = np.random.default_rng(0)
+    truth = np.arange(200) % 2 == 0
+    rows = [Example(str(at), Turn("", f"text {at}"), label=bool(label)) for at, label in enumerate(truth)]
+    good, bad = (np.clip(0.5 + gain * (truth - 0.5) + rng.normal(0, 0.2, 200), 0, 1) for gain in (0.5, 0.1))
+    answers = {
+        name: [Prediction(str(at), bool(s > 0.5), float(s)) for at, s in enumerate(scores)]
+        for name, scores in (("good", good), ("bad", bad))
+    }
+    (pair,) = compare_predictions(rows, answers, metric="auc")
+    expected = roc_auc_score(truth, good) - roc_auc_score(truth, bad)
+    assert pair.difference.value == pytest.approx(expected)
+    assert pair.significant and pair.difference.low > 0.1
+    assert pair.difference.high - pair.difference.low == pytest.approx(2 * 1.96 * _delong(truth, good, bad), rel=0.05)
+
+
+def _delong(truth, one, other):
+    """Return the standard error of the difference of two correlated AUCs."""
+    parts = []
+    for scores in (one, other):
+        higher = (scores[truth][:, None] > scores[~truth]) + 0.5 * (scores[truth][:, None] == scores[~truth])
+        parts.append((higher.mean(axis=1), higher.mean(axis=0)))
+    return np.sqrt(sum(np.var(parts[0][k] - parts[1][k], ddof=1) / len(parts[0][k]) for k in (0, 1)))

@@ -16,6 +16,7 @@ from deadpan.results import Result
 from deadpan.storage import read_json
 
 PATH = Path(__file__).parent / "shipped" / "card.json"
+MEASURED = {"auc": "AUC", "brier": "Brier", "decided": "decided", "balanced_accuracy": "right if decided"}
 NO_TEXTS = "The weights contain no texts. To train on corpora of your own choice: deadpan detect train."
 
 
@@ -35,7 +36,7 @@ class Card(Result):
         return (told if isinstance(told, str) else listed(list(map(str, told)))) if told else None
 
     def risk(self, language: str) -> float | None:
-        """Return the share of wrong answers at the edges of the band in which the detector cannot tell."""
+        """Return the share of wrong answers among those given, outside the band in which it cannot tell."""
         told = _of_language(self.facts.get("risk"), language)
         return float(told) if isinstance(told, int | float) else None
 
@@ -46,9 +47,9 @@ class Card(Result):
             texts, risk = self.calibrated_on(language), self.risk(language)
             if texts is None:
                 continue
-            told = "" if risk is None else f"; “cannot tell” where at least {risk:.0%} of answers would be wrong"
+            told = "" if risk is None else f"; {risk:.0%} of the answers it gives are wrong"
             notes.append(f"{NAMES_OF_LANGUAGES.get(language, language)}: calibrated on {texts}{told}.")
-        tables = [_table(self.facts.get(name, ())) for name in ("held_out", "corpora")]
+        tables = [_by_texts(self.facts.get("held_out", ())), _table(self.facts.get("corpora", ()))]
         return Summary(tuple(table for table in tables if table.rows), (*notes, NO_TEXTS))
 
     def as_dict(self) -> dict[str, object]:
@@ -61,6 +62,23 @@ NAMES_OF_LANGUAGES = {"en": "English", "ko": "Korean", "ar": "Arabic"}
 
 def _of_language(told: Any, language: str) -> Any:
     return told.get(language) if isinstance(told, Mapping) else told
+
+
+def _by_texts(rows: Sequence[Mapping[str, Any]]) -> Table:
+    """Return the held-out scores by kind of text: means over corpora, weighted by their numbers of texts."""
+    kinds: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        kinds.setdefault((str(row.get("texts", "")), str(row.get("language", ""))), []).append(row)
+    cells: list[tuple[Cell, ...]] = []
+    for (texts, language), group in kinds.items():
+        means: list[Cell] = []
+        for name in MEASURED:
+            known = [(float(row[name]), int(row["n"])) for row in group if row.get(name) is not None]
+            total = sum(n for _, n in known)
+            means.append(round(sum(value * n for value, n in known) / total, 3) if total else None)
+        cells.append((texts, language, sum(int(row["n"]) for row in group), *means))
+    cells.sort(key=lambda row: -float(str(row[3] or 0)))
+    return Table(("held-out texts", "language", "n", *MEASURED.values()), tuple(cells))
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> Table:

@@ -234,8 +234,8 @@ def meaning(prediction: Prediction, bands: Bands | None, card: Card | None, lang
     if prediction.label is None:
         low, high = (at_prevalence(edge, bands.prevalence) for edge in bands.languages.get(language, (0.0, 1.0)))
         risk = card.risk(language) if card else None
-        wrong = "it is too close to call" if risk is None else f"at least {risk:.0%} of answers would be wrong"
-        return f"the score {score:.2f} is between {low:.2f} and {high:.2f}, where {wrong}."
+        wrong = "" if risk is None else f"; even beyond it {risk:.0%} of answers are wrong"
+        return f"the score {score:.2f} is too close to call, between {low:.2f} and {high:.2f}{wrong}."
     weak = "weak evidence, " if is_weak(prediction, bands) else ""
     texts = card.calibrated_on(language) if card else None
     if texts is None:

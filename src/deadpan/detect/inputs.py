@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadpan.detect.features.ngrams import Keys, text_keys
+from deadpan.duplicates import copy_signatures
 from deadpan.errors import ConfigError, DataError
 from deadpan.formats.labels import EVERYDAY, read_label
 from deadpan.records import Example, Prediction, Turn
@@ -22,7 +23,9 @@ from deadpan.text import fold
 BOOLEANS = np.array([False, True])
 ORNAMENTAL = re.compile("[\u3000\uff01-\uff5e\U0001d400-\U0001d7ff]")
 """Full-width characters and the mathematical alphabets that people write in for show."""
-NAME = "seen.npy"
+NAME, NEAR_NAME = "seen.npy", "near.npy"
+MOST_NEAR = 50_000
+"""Texts up to which near copies are remembered: about one number per word."""
 
 
 def examples_from(
@@ -105,14 +108,21 @@ def _classes(found: Sequence[Any]) -> NDArray[Any]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SeenTexts:
-    """A set of texts as sorted hashes; case and punctuation do not count."""
+    """Texts a model was trained on, as sorted hashes; case and punctuation do not count.
+
+    `near` are signatures that near copies share, of up to 50,000 texts; beyond, they would outweigh the model.
+    """
 
     hashes: Keys
+    near: Keys | None = None
 
     @classmethod
     def of(cls, examples: Sequence[Example]) -> Self:
         """Return the set of these examples' responses."""
-        return cls(np.unique(text_hashes(examples)))
+        near = None
+        if len(examples) <= MOST_NEAR:
+            near = np.unique(copy_signatures(e.response.text for e in examples)[0])
+        return cls(np.unique(text_hashes(examples)), near)
 
     def __len__(self) -> int:
         return len(self.hashes)
@@ -121,28 +131,31 @@ class SeenTexts:
         return f"SeenTexts({len(self):,} texts)"
 
     def contain(self, examples: Sequence[Example]) -> NDArray[np.bool_]:
-        """Return a mask of the examples whose response is in the set."""
-        return np.isin(text_hashes(examples), self.hashes)
+        """Return a mask of the examples whose response is in the set, or nearly."""
+        found = np.isin(text_hashes(examples), self.hashes)
+        if self.near is not None and len(examples):
+            signatures, owners = copy_signatures(example.response.text for example in examples)
+            found[owners[np.isin(signatures, self.near)]] = True
+        return found
 
     def write(self, folder: Path) -> None:
         """Write the hashes into a model folder."""
-        with atomic(folder / NAME) as temporary, temporary.open("wb") as file:
-            np.save(file, self.hashes, allow_pickle=False)
+        for name, values in ((NAME, self.hashes), (NEAR_NAME, self.near)):
+            if values is not None:
+                with atomic(folder / name) as temporary, temporary.open("wb") as file:
+                    np.save(file, values, allow_pickle=False)
 
     @classmethod
     def read(cls, folder: Path) -> Self | None:
-        """Read the hashes of a model folder; None where an old model has none."""
-        path = folder / NAME
-        return cls(np.load(path, allow_pickle=False)) if path.is_file() else None
+        """Read the hashes of a model folder; None where a model has none."""
+        whole, near = (
+            np.load(path, allow_pickle=False) if (path := folder / name).is_file() else None
+            for name in (NAME, NEAR_NAME)
+        )
+        return None if whole is None else cls(whole, near)
 
 
 def text_hashes(examples: Sequence[Example]) -> Keys:
     """Return one hash per response, equal for texts that differ in case or punctuation only."""
     # Texts of a megabyte differ in their first thousand characters, or they are copies.
     return text_keys([(fold(e.response.text) or e.response.text)[:1000] for e in examples])
-
-
-def without_texts_of(train: Sequence[Example], test: Sequence[Example]) -> list[Example]:
-    """Return the training examples whose text is not among the test examples."""
-    shared = SeenTexts.of(test).contain(train)
-    return [example for example, is_shared in zip(train, shared, strict=True) if not is_shared]

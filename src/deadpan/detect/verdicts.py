@@ -15,7 +15,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from deadpan.detect.inputs import without_texts_of
 from deadpan.detect.system import System
 from deadpan.errors import ConfigError, DataError
 from deadpan.formats.labels import CANNOT_TELL, NOT_SUPPORTED
@@ -278,18 +277,22 @@ def out_of_fold_threshold(
 ) -> float:
     """Choose a threshold from scores that every labelled example gets from a model not trained on it.
 
-    Folds cross no group or sequence, and copies of a test text are excluded from its training fold.
+    Folds cross no group or sequence, and copies and near copies of a test text are excluded from its training
+    fold.
     """
+    from deadpan.duplicates import copy_clusters
     from deadpan.splits import folds
 
     if not isinstance(rule, str):
         return float(rule)
     kept = [example for example in examples if example.label is not None]
+    copies = dict(zip([e.id for e in kept], copy_clusters(e.response.text for e in kept).tolist(), strict=True))
     predictions: list[Prediction] = []
     try:
         for number, fold in enumerate(folds(kept, k, seed=1)):
             progress("threshold: fold", number, k)
-            system = make().fit(without_texts_of(fold.train, fold.test))
+            tested = {copies[example.id] for example in fold.test}
+            system = make().fit([example for example in fold.train if copies[example.id] not in tested])
             predictions += system.predict(fold.test)
         return choose_threshold(kept, predictions, rule, prevalence)
     except (ConfigError, DataError) as problem:

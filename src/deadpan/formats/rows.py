@@ -24,7 +24,10 @@ from deadpan.text import plural, printable
 Columns = Mapping[str, tuple[str, ...]]
 """deadpan's name of a column -> the names files use. All are required; other columns keep their names."""
 
-LONGEST_FIELD = 2**31 - 1
+LONGEST_FIELD = 8 << 20
+"""Characters of a cell; a longer one is refused, since a text of 300 MB would take gigabytes to read."""
+LONGEST_LINE = 64 << 20
+"""Bytes of a line of a table."""
 _SAMPLE = 4000
 """Bytes by which an encoding is guessed."""
 INDEX = ("", "unnamed: 0")  # the column pandas writes for the index of a table
@@ -83,7 +86,11 @@ def lines(path: Path, hint: str, encoding: str = "utf-8") -> Iterator[tuple[int,
         if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             yield from _utf16_lines(path, file, hint)
             return
-        for number, raw in enumerate(file, 1):
+        for number, raw in enumerate(iter(lambda: file.readline(LONGEST_LINE + 1), b""), 1):
+            if len(raw) > LONGEST_LINE:
+                raise DataError(
+                    f"{path}:{number}: a line of more than {LONGEST_LINE >> 20} MB: shorten its texts; {hint}"
+                )
             try:
                 line = raw.decode(encoding)
             except UnicodeDecodeError as bad:
@@ -195,6 +202,10 @@ def csv_rows(
             if not names or "unexpected end" in str(bad):  # a quote that never closes swallows the rest
                 why = f"not CSV from here on ({bad}): close the quotation mark, or save the file again"
                 raise DataError(f"{path}:{start}: {why}; {hint}") from None
+            if "field larger" in str(bad):
+                raise DataError(
+                    f"{path}:{start}: a cell of more than {LONGEST_FIELD >> 20} MB: shorten it; {hint}"
+                ) from None
             rows.bad(start, str(bad))
             continue
         if not fields:

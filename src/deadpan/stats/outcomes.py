@@ -21,7 +21,7 @@ from deadpan.stats.interval import FloatArray, IntArray, cluster_codes
 from deadpan.stats.scores import pair_columns, sequence_columns, why_not_pairs
 from deadpan.text import plural
 
-Block = Literal["confusion", "pairs", "sequences", "brier"]
+Block = Literal["confusion", "pairs", "sequences", "brier", "auc"]
 """A block of scores that are functions of the same column sums."""
 
 
@@ -70,6 +70,12 @@ def _either(side: int) -> Callable[[FloatArray], FloatArray]:
     return lambda tables: tables[..., :, side].sum(axis=-1) + tables[..., side, :].sum(axis=-1)
 
 
+def _placements_sum(sums: FloatArray) -> FloatArray:
+    """Return the AUC of the sums of `placement_columns`."""
+    either = [scores.share(sums[..., side], sums[..., 2 + side], np.nan) for side in (0, 1)]
+    return either[0] + either[1]
+
+
 SCORES: Mapping[str, Score] = MappingProxyType(
     {
         "accuracy": _of_table(scores.accuracy, _all),
@@ -87,6 +93,7 @@ SCORES: Mapping[str, Score] = MappingProxyType(
         "sequence_recall": _mean("sequences", 1),
         "sequence_f1": _mean("sequences", 2),
         "brier": _mean("brier", 0),
+        "auc": Score("auc", _placements_sum, lambda sums: sums[..., 2:]),
     }
 )
 """Every score by name. `precision`, `recall` and `f1` are of the sarcastic class, `_not` of the other."""
@@ -141,8 +148,11 @@ class Outcomes:
         if block == "sequences" and not any(self.sequences):
             return "no sequences"
         given = [score for score in self.scores if score is not None]
-        if block == "brier" and not given:
+        if block in ("brier", "auc") and not given:
             return "no prediction has a score"
+        known = {label for label, score in zip(self.truth, self.scores, strict=True) if score is not None}
+        if block == "auc" and len(known) < 2:
+            return "only one class in the truth"
         if block == "brier" and (min(given) < 0 or max(given) > 1):
             return f"scores range from {min(given):g} to {max(given):g}: they are not probabilities"
         return ""
@@ -155,6 +165,8 @@ class Outcomes:
             return pair_columns(self.truth, self.answers, self.scores, self.sequences)
         if block == "sequences":
             return sequence_columns(self.truth, self.answers, self.sequences)
+        if block == "auc":
+            return scores.placement_columns(self.truth, self.scores)
         has_score = np.array([score is not None for score in self.scores])
         values = np.array([0.0 if score is None else score for score in self.scores])
         return np.stack([np.where(has_score, (values - self.truth) ** 2, 0.0), has_score], axis=1)

@@ -209,6 +209,8 @@ def _score_block(outcomes: Outcomes, block: Block, seed: int, level: float, resa
 
 def count_of(block: Block, sums: FloatArray) -> int:
     """Return how many things a block's scores are about: examples, pairs, sequences or scored examples."""
+    if block == "auc":
+        return int(sums[2] + sums[3])
     return int(sums.sum() if block == "confusion" else sums[-1])
 
 
@@ -352,5 +354,6 @@ def _compare(
         n=count_of(score.block, sums),
     )  # fmt: skip
     if found.difference.value is None:
-        return replace(found, difference=undefined(undefined_reason(metric, sums.reshape(2, 3)), n, level))
+        why = undefined_reason(metric, sums.reshape(2, 3)) if score.block == "confusion" else "undefined on these data"
+        return replace(found, difference=undefined(why, n, level))
     return found

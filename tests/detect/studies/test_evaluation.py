@@ -154,3 +154,50 @@ def test_an_evaluation_says_what_its_scores_could_reach():
     assert set(result.ranking) == {"average_precision", "best_f1"}
     assert "Warning" in str(result)
     assert ranking_scores([], []) == {}
+
+
+def long_texts(count: int, start: int = 0) -> list[Example]:
+    words = [
+        "river",
+        "lamp",
+        "stone",
+        "cloud",
+        "paper",
+        "window",
+        "garden",
+        "signal",
+        "bottle",
+        "carpet",
+        "mirror",
+        "ticket",
+    ]
+    rows = []
+    for number in range(start, start + count):
+        mine = [words[(number * 7 + at * (number % 5 + 1)) % len(words)] + str(number % (at + 3)) for at in range(10)]
+        rows.append(Example(f"e{number}", Turn("", f"{' '.join(mine)} number {number}"), label=number % 2 == 0))
+    return rows
+
+
+def edited(example: Example, id_: str) -> Example:
+    _, *rest = example.response.text.split()
+    return replace(example, id=id_, response=Turn("", " ".join([*rest, "banana"])))
+
+
+def test_near_copies_of_training_texts_are_excluded_after_saving_too(tmp_path):
+    train, test = long_texts(40), long_texts(40, 1000)
+    planted = [*test, *(replace(e, id=f"x{e.id}") for e in train[:10]), *(edited(e, f"n{e.id}") for e in train[10:20])]
+    Detector("bow").fit(train).save(tmp_path)
+    result = evaluate(tmp_path, planted)
+    assert (result.seen, result.table.n) == (20, 40)
+    split = [replace(e, split="train") for e in train] + [replace(e, split="test") for e in planted]
+    assert compare_systems(split, ["majority"]).design.duplicates == 20
+
+
+def test_rows_without_a_label_and_a_column_that_tells_it_are_said():
+    rows = [replace(e, meta={"site": "a" if e.label else "b", "n": e.id}) for e in long_texts(40)]
+    bare = [replace(e, label=None) for e in long_texts(5, 2000)]
+    told = " ".join(str(evaluate(Detector("bow").fit(long_texts(40, 3000)), [*rows, *bare])).split())
+    assert "5 of 45 rows have no label" in told
+    assert "the column 'site' tells 100% of the labels" in told and "'n' tells" not in told
+    notes = " ".join(compare_systems([*rows, *bare], ["majority"]).design.notes())
+    assert "5 rows have no label" in notes and "'site'" in notes

@@ -11,9 +11,8 @@ from typing import Any
 
 from deadpan.arguments import check_examples, check_flag
 from deadpan.detect.detector import Detector
-from deadpan.detect.inputs import text_hashes, without_texts_of
 from deadpan.detect.verdicts import DEFAULT_THRESHOLD, Threshold
-from deadpan.duplicates import copy_key, without_duplicates
+from deadpan.duplicates import copy_clusters, copy_key, without_duplicates
 from deadpan.errors import DataError
 from deadpan.formats.predictions import write_predictions
 from deadpan.page import Page
@@ -37,9 +36,9 @@ class Design:
     """The folds of a study: every example of `tested` is in the test part of exactly one of them.
 
     Where the examples come with splits, or in two files, there is one fold, theirs. `duplicates` counts the
-    training rows that were excluded because their text is in the test part; `also` and the counts beside it
-    describe the additional training data. `copies` counts the rows that repeat a text, where they are so many
-    that all copies of a text were kept in one fold.
+    training rows that were excluded because their text, or a near copy, is in the test part; `also` and the
+    counts beside it describe the additional training data. `copies` counts the rows that repeat a text, where
+    they are so many that all copies of a text were kept in one fold.
     """
 
     folds: tuple[Fold, ...]
@@ -50,6 +49,7 @@ class Design:
     also_duplicates: int = 0
     also_test: int = 0
     copies: int = 0
+    unlabelled: int = 0
 
     def __repr__(self) -> str:
         return f"<Design {self.describe()}, {len(self.tested):,} tested>"
@@ -63,13 +63,16 @@ class Design:
         lines = []
         if self.published:
             lines.append("Trained on the training part (and dev, if any), tested on the test part.")
+        if self.unlabelled:
+            lines.append(f"{self.unlabelled:,} rows have no label: neither trained on nor tested.")
+        lines += [f"Warning: {warning}" for warning in telling_columns(self.tested)]
         if self.copies:
             lines.append(
                 f"Warning: {self.copies:,} of {len(self.tested):,} rows are copies of others, kept in one "
                 "fold with them: remove them with deadpan datasets clean."
             )
         if self.duplicates:
-            lines.append(f"Excluded from training because their text is tested: {self.duplicates:,}.")
+            lines.append(f"Excluded from training because their text, or a near copy, is tested: {self.duplicates:,}.")
         if self.also or self.also_duplicates or self.also_test:
             lines.append(
                 f"Additional training data: {self.also:,} examples; excluded from it: "
@@ -83,8 +86,31 @@ class Design:
             "design": self.describe(), "folds": len(self.folds), "n_tested": len(self.tested),
             "training_duplicates_excluded": self.duplicates, "n_also": self.also,
             "duplicates_removed": self.also_duplicates, "also_test_excluded": self.also_test,
-            "copies": self.copies,
+            "copies": self.copies, "unlabelled": self.unlabelled,
         }  # fmt: skip
+
+
+GIVEN_AWAY = 0.9
+"""Share of labels that a column may tell on its own before a score is warned of."""
+
+
+def telling_columns(examples: Sequence[Example]) -> list[str]:
+    """Return a warning per column beside the text that gives the label away, such as the site of a headline.
+
+    A column tells the label if guessing the more frequent one for each of its values is right for nine in ten
+    examples, and half as often wrong as the most frequent label. Values that occur once say nothing.
+    """
+    kept = [example for example in examples if example.label is not None]
+    constant = max(sum(bool(e.label) for e in kept), sum(not e.label for e in kept)) / max(len(kept), 1)
+    found = []
+    for name in dict.fromkeys(key for example in kept for key in example.meta):
+        seen: dict[str, list[int]] = {}
+        for example in kept:
+            seen.setdefault(str(example.meta.get(name)), [0, 0])[bool(example.label)] += 1
+        right = sum(max(sides) for sides in seen.values() if sum(sides) > 1) / max(len(kept), 1)
+        if len(seen) > 1 and right >= GIVEN_AWAY and 1 - right <= (1 - constant) / 2:
+            found.append(f"the column {name!r} tells {right:.0%} of the labels, and texts may give it away.")
+    return found
 
 
 def published_splits(examples: Sequence[Example]) -> tuple[list[Example], list[Example]] | None:
@@ -98,20 +124,23 @@ def divide(examples: Sequence[Example], *, k: int = FOLDS, pool: bool = False, a
     """Divide labelled examples into training and test parts.
 
     Published train and test splits are used as they are, unless `pool` asks for folds over all examples.
-    Folds cross no group and no sequence, and depend on the ids alone. A training row whose text is also
-    in the test part is excluded; if that would exclude most of a training part, folds cross no copies of a
-    text either. `also` is additional training data: its test split is not read, and copies of each other
+    Folds cross no group and no sequence, and depend on the ids alone. A training row whose text, or a near copy
+    of it, is also in the test part is excluded; if that would exclude most of a training part, folds cross no
+    copies of a text either. `also` is additional training data: its test split is not read, and copies of each other
     and copies or near-copies of the corpus are excluded from it.
     """
-    kept = [example for example in check_examples(examples) if example.label is not None]
+    rows = check_examples(examples)
+    kept = [example for example in rows if example.label is not None]
     if not kept:
         raise DataError("no example has a label: a study needs labelled examples")
     parts = None if check_flag(pool, "pool") else published_splits(kept)
     planned = folds(kept, k, seed=0) if parts is None else [Fold(*parts)]
-    clean, copies = [_clean(fold) for fold in planned], 0
+    codes = copy_clusters(example.response.text for example in kept).tolist()
+    cluster_of = {example.id: code for example, code in zip(kept, codes, strict=True)}
+    clean, copies = [_clean(fold, cluster_of) for fold in planned], 0
     if parts is None and any(map(_mostly_lost, planned, clean)):
-        planned, copies = _folds_of_texts(kept, k), _count_copies(kept)
-        clean = [_clean(fold) for fold in planned]
+        planned, copies = _folds_of_texts(kept, k, codes), len(codes) - len(set(codes))
+        clean = [_clean(fold, cluster_of) for fold in planned]
     more, duplicates, from_test = additional(also, kept)
     excluded = sum(len(before.train) - len(after.train) for before, after in zip(planned, clean, strict=True))
     for before, after in zip(planned, clean, strict=True):
@@ -121,22 +150,24 @@ def divide(examples: Sequence[Example], *, k: int = FOLDS, pool: bool = False, a
             )
     final = tuple(Fold([*fold.train, *more], fold.test) for fold in clean)
     tested = kept if parts is None else parts[1]
-    return Design(final, tested, parts is not None, excluded, len(more), duplicates, from_test, copies)
+    return Design(
+        final, tested, parts is not None, excluded, len(more), duplicates, from_test, copies, len(rows) - len(kept)
+    )
 
 
-def _clean(fold: Fold) -> Fold:
-    return Fold(without_texts_of(fold.train, fold.test), fold.test)
+def _clean(fold: Fold, cluster_of: Mapping[str, int]) -> Fold:
+    tested = {cluster_of[example.id] for example in fold.test}
+    return Fold([example for example in fold.train if cluster_of[example.id] not in tested], fold.test)
 
 
 def _mostly_lost(before: Fold, after: Fold) -> bool:
     return len(after.train) < (1 - MOST_LOST) * len(before.train)
 
 
-def _folds_of_texts(examples: Sequence[Example], k: int) -> list[Fold]:
+def _folds_of_texts(examples: Sequence[Example], k: int, codes: Sequence[int]) -> list[Fold]:
     """Return folds that cross no group, no sequence and no copies of a text."""
     own = {example.id: example for example in examples}
-    hashes = map(str, text_hashes(examples).tolist())
-    clusters = cluster_codes([e.group for e in examples], [e.sequence for e in examples], list(hashes))
+    clusters = cluster_codes([e.group for e in examples], [e.sequence for e in examples], list(map(str, codes)))
     if (distinct := len(set(clusters.tolist()))) < k:
         raise DataError(
             f"{k} folds need at least {k} different texts, but there are {distinct} (copies of a text, and "
@@ -147,10 +178,6 @@ def _folds_of_texts(examples: Sequence[Example], k: int) -> list[Fold]:
         Fold(*([replace(own[e.id], split=e.split) for e in part] for part in (fold.train, fold.test)))
         for fold in folds(joined, k, seed=0)
     ]
-
-
-def _count_copies(examples: Sequence[Example]) -> int:
-    return len(examples) - len(set(text_hashes(examples).tolist()))
 
 
 def additional(also: Sequence[Example], examples: Sequence[Example]) -> tuple[list[Example], int, int]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from deadpan.arguments import check_examples, check_path, check_progress
 from deadpan.detect.detector import Detector
 from deadpan.detect.inputs import SeenTexts
-from deadpan.detect.studies.design import published_splits, source_name, write_study
+from deadpan.detect.studies.design import published_splits, source_name, telling_columns, write_study
 from deadpan.detect.verdicts import Threshold, at_threshold, check_prevalence, check_threshold, choose_threshold
 from deadpan.errors import ConfigError
 from deadpan.page import Table
@@ -48,12 +48,14 @@ class Evaluation(Result):
     seen: int
     torn: int
     training_texts_known: bool
+    near_known: bool
     design: str
     ranking: Mapping[str, float]
     warnings: tuple[str, ...] = ()
     coverage: tuple[float, float | None] | None = None
     prevalence: float | None = None
     """The share of sarcastic texts that the scores hold for, where one was asked for."""
+    unlabelled: int = 0
 
     def __repr__(self) -> str:
         return f"<Evaluation of {self.model!r} on {self.source!r}, n = {self.table.n:,}>"
@@ -65,9 +67,11 @@ class Evaluation(Result):
         notes = [
             f"{self.system} on {self.source} ({self.design}), threshold {self.threshold:.3g}{rate}.",
             f"n {self.table.n:,} in {self.table.n_clusters:,} clusters; without an answer "
-            f"{self.table.n_unread:,}; excluded as seen in training {self.seen:,}"
+            f"{self.table.n_unread:,}; excluded as seen in training, or nearly, {self.seen:,}"
             + (f", and {self.torn:,} more of the same pairs or sequences." if self.torn else "."),
         ]
+        if self.unlabelled:
+            notes.append(f"{self.unlabelled:,} of {self.unlabelled + self.table.n:,} rows have no label: not scored.")
         if self.table.n_copies:
             notes.append(f"{self.table.n_copies:,} rows are copies of others, and in one cluster with them.")
         if self.ranking:
@@ -80,6 +84,8 @@ class Evaluation(Result):
         notes += [f"Warning: {warning}" for warning in self.warnings]
         if not self.training_texts_known:
             notes.append("The model does not record its training texts, so none could be excluded.")
+        elif not self.near_known:
+            notes.append("The model was trained on too many texts to recognise near copies: exact ones were excluded.")
         if self.table.calibration.ece_width is not None:
             notes.append(f"Expected calibration error: {self.table.calibration.ece_width:.3f}.")
         return Summary((Table(("score", "value", "constant answer", "n"), rows),), (*notes, f"{NOTE}."))
@@ -91,7 +97,7 @@ class Evaluation(Result):
             "threshold": self.threshold, "prevalence": self.prevalence, "seen_in_training": self.seen,
             "excluded_with_their_sequence": self.torn, "training_texts_known": self.training_texts_known,
             "constant_answer": dict(self.baseline), "ranking": dict(self.ranking),
-            "warnings": list(self.warnings),
+            "warnings": list(self.warnings), "unlabelled": self.unlabelled,
             "coverage": None if self.coverage is None else self.coverage[0],
             "balanced_accuracy_decided": None if self.coverage is None else self.coverage[1],
             **self.table.as_dict(),
@@ -147,11 +153,11 @@ def evaluate(
 
     Where the examples come with train and test splits, the test split is scored, unless `pool` asks for
     all. Texts the detector was trained on are excluded, together with the other responses of their pair or
-    sequence, unless `keep_seen`. A threshold rule ("f1", "balanced") is applied to the dev split, or to a
-    fifth of the examples, which are then not scored. With `pairs`, exactly one response of each sequence is
-    labelled sarcastic. `prevalence` is the share of sarcastic texts to expect: the scores of a detector with
-    bands hold for it, as those of `detect predict` do, a rule chooses a threshold for it, and a share of
-    sarcastic answers that is far from it, or from that of the training data, is warned of.
+    sequence, unless `keep_seen`; so are near copies of them. A threshold rule ("f1", "balanced") is applied to
+    the dev split, or to a fifth of the examples, which are then not scored. With `pairs`, exactly one response
+    of each sequence is labelled sarcastic. `prevalence` is the share of sarcastic texts to expect: the scores of
+    a detector with bands hold for it, as those of `detect predict` do, a rule chooses a threshold for it, and a
+    share of sarcastic answers that is far from it, or from that of the training data, is warned of.
     """
     examples = check_examples(examples)
     if not isinstance(detector, Detector):
@@ -183,11 +189,13 @@ def evaluate(
         seen,
         torn,
         loaded.seen_ is not None,
+        loaded.seen_ is not None and loaded.seen_.near is not None,
         "all examples" if published is None else "test split",
         ranking_scores(tested, predictions),
-        rate_warnings(predictions, loaded.rate_ if prevalence is None else prevalence),
+        (*rate_warnings(predictions, loaded.rate_ if prevalence is None else prevalence), *telling_columns(tested)),
         None if loaded.bands is None else _coverage(tested, answers),
         None if loaded.bands is None else prevalence,
+        sum(example.label is None for example in tested),
     )
 
 
