@@ -10,6 +10,7 @@ import pytest
 
 from deadpan.errors import DeadpanError
 from deadpan.logs import LOGS, read_logs
+from deadpan.logs.comparison import compare_logs
 
 REAL = Path(__file__).parents[2] / "examples" / "logs"
 """Logs of inspect-ai 0.3.285, lm-eval 0.4.13 and crfm-helm 0.5.16, run over 24 of our starter texts.
@@ -260,3 +261,42 @@ def test_missing_paths_and_metrics():
 
 def test_listing_formats_imports_none():
     assert list(LOGS)[:5] == ["inspect", "lm-eval", "helm", "bench", "table"]
+
+
+def inspect_json(path: Path, model: str, task: str, scores: str) -> Path:
+    samples = [{"id": n, "input": "q", "target": "A", "scores": {"match": {"value": s}}} for n, s in enumerate(scores)]
+    log = {"status": "success", "eval": {"task": task, "model": model}, "samples": samples}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix == ".json":
+        path.write_text(json.dumps(log), encoding="utf-8")
+        return path
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("header.json", json.dumps({"status": "success", "eval": log["eval"]}))
+        archive.writestr("summaries.json", json.dumps(samples))
+    return path
+
+
+def test_a_folder_of_inspects_logs_and_the_task_of_a_package(tmp_path):
+    inspect_json(tmp_path / "logs" / "a.eval", "one", "deadpan/sarcbench", "CCIC")
+    inspect_json(tmp_path / "logs" / "b.eval", "two", "sarcbench", "CIIC")
+    logs = read_logs(tmp_path / "logs")
+    assert [log.system for log in logs] == ["one", "two"]
+    assert logs[0].items.keys() == logs[1].items.keys()
+
+
+def test_samples_of_two_models_in_one_folder_are_named_by_model(tmp_path):
+    for time, model in (("2026-01-01T10-00-00.1", "small"), ("2026-01-02T10-00-00.1", "large")):
+        row = {"doc_id": 0, "doc": {"q": "x"}, "acc": 1.0, "metrics": ["acc"]}
+        (tmp_path / f"samples_quiz_{time}.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
+        (tmp_path / f"results_{time}.json").write_text(json.dumps({"model_name": model}), encoding="utf-8")
+    assert [log.system for log in read_logs(tmp_path)] == ["small", "large"]
+
+
+def test_the_pair_that_does_not_fit_is_named(tmp_path):
+    paths = [
+        inspect_json(tmp_path / "a.json", "one", "quiz", "CCI"),
+        inspect_json(tmp_path / "b.json", "two", "quiz", "CCI"),
+        inspect_json(tmp_path / "c.json", "three", "other", "CCI"),
+    ]
+    with pytest.raises(DeadpanError, match="one and three have no item in common"):
+        compare_logs(paths)

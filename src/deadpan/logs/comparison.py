@@ -220,7 +220,9 @@ def align(systems: Systems, unscored: Unscored) -> tuple[list[str], dict[str, Fl
     every = list(dict.fromkeys(item for rows in systems.values() for item in rows))
     common = [item for item in every if all(item in rows for rows in systems.values())]
     if not common:
-        (one, first), (other, second) = list(systems.items())[:2]
+        pairs = list(combinations(systems.items(), 2))
+        # The pair that does not fit, not the first two: eleven logs may fit and one be of another task.
+        (one, first), (other, second) = next((p for p in pairs if p[0][1].keys().isdisjoint(p[1][1])), pairs[0])
         raise DataError(
             f"{one} and {other} have no item in common (such as {next(iter(first), '')[:80]!r} and "
             f"{next(iter(second), '')[:80]!r}): compare results on the same items"

@@ -38,7 +38,9 @@ class InspectFormat:
     """Logs of inspect eval."""
 
     def recognises(self, path: Path) -> bool:
-        """Return True for .eval files, and for .json files that begin as Inspect's do."""
+        """Return True for .eval files, folders with some, and .json files that begin as Inspect's do."""
+        if path.is_dir():
+            return bool(_logs_in(path))
         if path.suffix == ".eval":
             return True
         if path.suffix != ".json" or not path.is_file():
@@ -48,7 +50,9 @@ class InspectFormat:
         return b'"eval"' in start and b'"status"' in start
 
     def read(self, path: Path, options: LogOptions) -> list[ScoreLog]:
-        """Read the scores of one run; epochs of a sample are averaged."""
+        """Read the scores of one run, or of every run in a folder; epochs of a sample are averaged."""
+        if path.is_dir():
+            return [log for file in _logs_in(path) for log in self.read(file, options)]
         header, samples = _archive(path) if path.suffix == ".eval" else _document(path)
         info = header.get("eval") if isinstance(header, Mapping) else None
         if not isinstance(info, Mapping):
@@ -56,7 +60,8 @@ class InspectFormat:
         scored = [(sample, dict(_scores(sample))) for sample in samples]
         names = [name for _, scores in scored for name in scores]
         metric = choose_metric(options.metric, names, (), path)
-        task = str(info.get("task", ""))
+        # A task of a package is "deadpan/sarcbench" in one version and "sarcbench" in another.
+        task = str(info.get("task", "")).rpartition("/")[2]
         rows = [_item(task, sample, scores, metric, options, path) for sample, scores in scored]
         items = averaged(rows, path)
         status = str(header.get("status", "success"))
@@ -64,6 +69,11 @@ class InspectFormat:
         model = str(info.get("model", path.stem))
         said = (*notes, *repeated(model, len(rows), len(items)))
         return [ScoreLog(model, metric, items, path, tuple(dict.fromkeys(names)), said, (path,))]
+
+
+def _logs_in(folder: Path) -> list[Path]:
+    """Return the logs in a folder, or in its folders."""
+    return sorted(file for place in ("*.eval", "*/*.eval") for file in folder.glob(place))
 
 
 def _item(

@@ -40,14 +40,14 @@ class LmEvalFormat:
     def read(self, path: Path, options: LogOptions) -> list[ScoreLog]:
         """Read all tasks of a model as one log; of several runs of a task the newest."""
         files = [path] if path.is_file() else _files(path)
-        newest: dict[tuple[Path, str], Path] = {}
+        newest: dict[tuple[str, str], Path] = {}
         for file in sorted(files, key=_time):
-            newest[file.parent, _task(file)] = file
+            newest[_model(file), _task(file)] = file
         older = len(files) - len(newest)
         notes = (f"{path}: {older} older runs of the same task are not read",) if older else ()
         by_model: dict[str, list[Path]] = {}
-        for (folder, _), file in newest.items():
-            by_model.setdefault(_model(folder), []).append(file)
+        for (model, _), file in newest.items():
+            by_model.setdefault(model, []).append(file)
         return [_log(model, model_files, path, options, notes) for model, model_files in by_model.items()]
 
 
@@ -106,9 +106,10 @@ def _time(file: Path) -> str:
     return found["at"] if found else ""
 
 
-def _model(folder: Path) -> str:
-    """Return the model's name: from the results beside the samples, or the name of the folder."""
-    for results in sorted(folder.glob("results_*.json"), reverse=True):
+def _model(file: Path) -> str:
+    """Return the model's name: from the results of the same run or beside the samples, or the folder's name."""
+    folder, same = file.parent, file.parent / f"results_{_time(file)}.json"
+    for results in [same] * same.is_file() + sorted(folder.glob("results_*.json"), reverse=True):
         name = read_json(results).get("model_name")
         if name:
             return str(name)
