@@ -101,8 +101,26 @@ def test_alpha_of_the_standard_example(metric: str, alpha: float) -> None:
 def test_unequal_raters_give_what_irrcac_documents() -> None:
     ratings = ag.ratings_from_matrix(FOUR_OBSERVERS)
     assert ag.raw_agreement(ratings).value == pytest.approx(0.8181818, abs=1e-7)
-    assert ag.gwet_ac1(ratings).value == pytest.approx(0.77544, abs=5e-6)
-    assert ag.fleiss_kappa(ratings).value == pytest.approx(0.76117, abs=5e-6)
+    assert ag.gwet_ac1(ratings, singles=True).value == pytest.approx(0.77544, abs=5e-6)
+    assert ag.fleiss_kappa(ratings, singles=True).value == pytest.approx(0.76117, abs=5e-6)
+
+
+def test_items_with_one_answer_count_for_chance_on_request_only() -> None:
+    rows = [["a", "a"], ["a", "b"], ["b", "b"], ["b", "b"]]
+    alone = [["a", None]] * 5
+    twice, mixed = ag.ratings_from_matrix(rows), ag.ratings_from_matrix(rows + alone)
+    for coefficient in (ag.fleiss_kappa, ag.gwet_ac1):
+        assert coefficient(mixed).value == coefficient(twice).value
+        assert coefficient(mixed, singles=True).value != coefficient(twice).value
+        assert coefficient(mixed).n == 4
+    assert "4 items with two answers" in str(ag.agreement(mixed))
+
+
+def test_a_kappa_of_zero_has_a_narrow_interval_around_it() -> None:
+    rows = [["yes", "yes" if at % 4 else "no"] for at in range(60)]
+    kappa = ag.cohen_kappa(ag.ratings_from_matrix(rows))
+    assert kappa.value == 0
+    assert -0.6 < kappa.low < 0 < kappa.high < 0.6
 
 
 @pytest.mark.parametrize("weights", ["none", "linear", "quadratic"])

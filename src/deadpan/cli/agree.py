@@ -18,6 +18,10 @@ METHODS = ("majority", "dawid-skene", "mace")
 @click.argument("judgments", type=PATH, metavar="JUDGMENTS")
 @click.option("--question", help="The question, if the file has several.")
 @click.option("--scale", type=click.Choice(SCALES), default="nominal", show_default=True, help="Scale of the answers.")
+@click.option("--order", metavar="LOW,...,HIGH", help="The answers from low to high, for a scale of words.")
+@click.option("--singles", is_flag=True, help="Count items with one answer for chance agreement (Gwet 2014).")
+@click.option("--candidate", type=PATH, help="A model's answers (item, answer): may it replace a person?")
+@click.option("--epsilon", type=float, default=0.2, show_default=True, help="What people cost more than --candidate.")
 @click.option("--out", type=PATH, help="Where to write the aggregated labels.")
 @click.option("--method", type=click.Choice(METHODS), default="majority", show_default=True, help="How to aggregate.")
 @seed_option
@@ -26,6 +30,10 @@ def agree(
     judgments: Path,
     question: str | None,
     scale: Literal["nominal", "ordinal", "interval", "ratio"],
+    order: str | None,
+    singles: bool,
+    candidate: Path | None,
+    epsilon: float,
     out: Path | None,
     method: Literal["majority", "dawid-skene", "mace"],
     seed: int,
@@ -36,8 +44,14 @@ def agree(
     JUDGMENTS is what the studio exports (.jsonl, .parquet), or a table (.csv, .tsv, .xlsx, ...) with the
     columns item, annotator and answer, or with an item column and one column per rater.
     Reports Cohen, Fleiss, Krippendorff, Gwet and raw agreement, and why a coefficient is undefined. --scale
-    is for Krippendorff's alpha. With --out, the answers are aggregated and written as Labels.
+    is for Krippendorff's alpha. With --out, the answers are aggregated and written as Labels. --candidate runs the
+    alternative annotator test: each person is left out in turn and compared with the model.
     """
     from deadpan.ratings.report import report_agreement
 
-    show(report_agreement(judgments, question, scale, out, method, seed), as_json)
+    words = None if order is None else [word.strip() for word in order.split(",")]
+    result = report_agreement(
+        judgments, question, scale, out, method, seed,
+        order=words, singles=singles, candidate=candidate, epsilon=epsilon,
+    )  # fmt: skip
+    show(result, as_json)

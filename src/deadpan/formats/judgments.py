@@ -71,6 +71,25 @@ def read_judgments(path: Path | str) -> list[Judgment]:
     return judgments
 
 
+def read_answers(path: Path | str) -> dict[str, str]:
+    """Read a model's answers by item: a table with the columns item and answer, or judgments of one annotator."""
+    path = Path(path)
+    first = next(read_table(path, Tally(), _CURE), None)
+    names = {str(name).strip().lower(): str(name) for name in first.fields} if first else {}
+    item, answer = (next((names[n] for n in _COLUMNS[part] if n in names), None) for part in ("item", "answer"))
+    if item is None or answer is None:
+        raise DataError(f"{path}: a model's answers need the columns item and answer: got {', '.join(names)[:200]}")
+    who = next((names[name] for name in _COLUMNS["annotator"] if name in names), None)
+    found: dict[str, str] = {}
+    raters: set[str] = set()
+    for row in read_table(path, Tally(), _CURE):
+        raters.add(cell_text(row.fields.get(who)) if who else "")
+        found[cell_text(row.fields.get(item))] = cell_text(row.fields.get(answer)).strip().removesuffix(".0")
+    if len(raters) > 1:
+        raise DataError(f"{path}: answers of {len(raters)} annotators: keep those of the model")
+    return found
+
+
 def _is_ours(path: Path) -> bool:
     """Return True for the records that the studio exports."""
     if path.suffix not in (".jsonl", ".parquet"):

@@ -1,5 +1,6 @@
 """Agreement between raters, and labels aggregated from their answers."""
 
+from deadpan.ratings.alternative import AlternativeTest, alternative_test
 from deadpan.ratings.coefficients import (
     Agreement,
     agreement,
@@ -16,12 +17,14 @@ from deadpan.ratings.ratings import Ratings, as_ratings, ratings_from_judgments,
 
 __all__ = [
     "Agreement",
+    "AlternativeTest",
     "Annotator",
     "DawidSkene",
     "Mace",
     "Match",
     "Ratings",
     "agreement",
+    "alternative_test",
     "as_ratings",
     "cohen_kappa",
     "dawid_skene",

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
@@ -60,6 +61,7 @@ class Agreement(Result, Mapping[str, Interval]):
     coefficients: Mapping[str, Interval]
     n_items: int
     n_raters: int
+    singles: bool = False
 
     def __getitem__(self, name: str) -> Interval:
         return self.coefficients[name]
@@ -85,7 +87,15 @@ class Agreement(Result, Mapping[str, Interval]):
         level = self["raw"].level
         rows = tuple((NAMES.get(name, name), value) for name, value in self.items())
         table = Table(("coefficient", f"value, {interval_name(level)}"), rows)
-        return Summary((table,), (f"{self.n_items:,} items, {self.n_raters:,} raters",))
+        notes = [f"{self.n_items:,} items, {self.n_raters:,} raters"]
+        twice = self["raw"].n
+        if twice < self.n_items:
+            chance = "all items (Gwet 2014)" if self.singles else "the same items"
+            notes.append(
+                f"Fleiss' kappa and Gwet's AC1: agreement of the {twice:,} items with two answers or more, chance of "
+                f"{chance}"
+            )
+        return Summary((table,), tuple(notes))
 
 
 def raw_agreement(ratings: Ratings, resamples: int = RESAMPLES, level: float = LEVEL, seed: int = 0) -> Interval:
@@ -98,13 +108,15 @@ def raw_agreement(ratings: Ratings, resamples: int = RESAMPLES, level: float = L
     return _over_items(ratings, _agreement_columns, of, NO_TWO, resamples, level, seed, chance=0.0)
 
 
-def fleiss_kappa(ratings: Ratings, resamples: int = RESAMPLES, level: float = LEVEL, seed: int = 0) -> Interval:
+def fleiss_kappa(
+    ratings: Ratings, resamples: int = RESAMPLES, level: float = LEVEL, seed: int = 0, *, singles: bool = False
+) -> Interval:
     """Return Fleiss' kappa; the number of raters may differ between items.
 
-    With unequal numbers it is Gwet's (2014) form: agreement over items with at least two answers, chance
-    from every item's shares of answers, with equal weight per item. With equal numbers it is Fleiss (1971).
+    Agreement and chance are those of the items with at least two answers, with equal weight per item. With
+    `singles`, items with one answer count for chance too (Gwet 2014). Equal numbers: Fleiss (1971).
     """
-    ratings = as_ratings(ratings)
+    ratings = _rated_twice(as_ratings(ratings), singles)
 
     def of(sums: FloatArray) -> FloatArray:
         agreed, shares = _agreed_and_shares(sums)
@@ -113,13 +125,15 @@ def fleiss_kappa(ratings: Ratings, resamples: int = RESAMPLES, level: float = LE
     return _over_items(ratings, _agreement_columns, of, ALL_SAME, resamples, level, seed)
 
 
-def gwet_ac1(ratings: Ratings, resamples: int = RESAMPLES, level: float = LEVEL, seed: int = 0) -> Interval:
+def gwet_ac1(
+    ratings: Ratings, resamples: int = RESAMPLES, level: float = LEVEL, seed: int = 0, *, singles: bool = False
+) -> Interval:
     """Return Gwet's AC1, which stays defined when nearly all answers are the same.
 
     Its chance agreement depends on the number of categories, unused ones included: pass `categories` to
-    the function that makes the ratings.
+    the function that makes the ratings. `singles` as for Fleiss' kappa.
     """
-    ratings = as_ratings(ratings)
+    ratings = _rated_twice(as_ratings(ratings), singles)
     n_categories = len(ratings.categories)
     if n_categories == 1:
         why = "all answers are the same and no other category is known: AC1 needs the categories"
@@ -209,7 +223,13 @@ def krippendorff_alpha(
 
 
 def agreement(
-    ratings: Ratable, metric: Metric = "nominal", resamples: int = RESAMPLES, level: float = LEVEL, seed: int = 0
+    ratings: Ratable,
+    metric: Metric = "nominal",
+    resamples: int = RESAMPLES,
+    level: float = LEVEL,
+    seed: int = 0,
+    *,
+    singles: bool = False,
 ) -> Agreement:
     """Compute every agreement coefficient with its confidence interval over items.
 
@@ -220,6 +240,7 @@ def agreement(
         rater). None is a missing answer.
     metric : the cost of a disagreement in Krippendorff's alpha: nominal, ordinal, interval or ratio.
     resamples, level, seed : of the bootstrap over items.
+    singles : count items with one answer for the chance agreement of Fleiss' kappa and Gwet's AC1 (Gwet 2014).
 
     Returns a mapping from raw, cohen, fleiss, alpha and ac1 to Intervals; Cohen's kappa is the mean over
     pairs of raters. An undefined coefficient has the value None and the reason in `why`.
@@ -232,11 +253,11 @@ def agreement(
     coefficients = {
         "raw": raw_agreement(ratings, resamples, level, seed),
         "cohen": mean_cohen_kappa(ratings, "none", resamples, level, seed),
-        "fleiss": fleiss_kappa(ratings, resamples, level, seed),
+        "fleiss": fleiss_kappa(ratings, resamples, level, seed, singles=singles),
         "alpha": krippendorff_alpha(ratings, metric, resamples, level, seed),
-        "ac1": gwet_ac1(ratings, resamples, level, seed),
+        "ac1": gwet_ac1(ratings, resamples, level, seed, singles=singles),
     }
-    return Agreement(coefficients, len(ratings.items), len(ratings.raters))
+    return Agreement(coefficients, len(ratings.items), len(ratings.raters), singles)
 
 
 def _over_items(
@@ -276,7 +297,20 @@ def _over_items(
                             whole=lambda _: _twice(rows)[:, None])  # fmt: skip
     if found.low is None or found.value is None or SAME_EVERYWHERE not in found.why:
         return found
+    if abs(found.value) < 1e-12 and limits is not None:
+        # A rater who gives one answer has a kappa of 0 in every resample: the error is that of chance agreement.
+        half = float(NormalDist().inv_cdf((1 + level) / 2) * np.sqrt(by_chance / (n * (1 - by_chance))))
+        return replace(found, low=max(-half, limits[0]), high=min(half, 1.0))
     return replace(found, low=max(found.low, min(found.value, -1.0)))
+
+
+def _rated_twice(ratings: Ratings, singles: bool) -> Ratings:
+    """Return the items with at least two answers, or with `singles` all of them."""
+    twice = (ratings.codes != MISSING).sum(axis=1) >= 2
+    if singles or twice.all():
+        return ratings
+    items = tuple(item for item, kept in zip(ratings.items, twice.tolist(), strict=True) if kept)
+    return replace(ratings, items=items, codes=ratings.codes[twice])
 
 
 def _twice(codes: IntArray) -> FloatArray:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from deadpan.errors import ConfigError
-from deadpan.formats.judgments import read_judgments
+from deadpan.formats.judgments import read_answers, read_judgments
+from deadpan.ratings.alternative import EPSILON, AlternativeTest, alternative_test
 from deadpan.ratings.coefficients import Agreement, Metric, agreement
 from deadpan.ratings.consensus import Match, dawid_skene, majority, match_majority
 from deadpan.ratings.mace import mace
@@ -38,6 +39,7 @@ class AgreementReport(Result):
     agreement: Agreement
     matches: Sequence[Match]
     labels: Path | None
+    alternative: AlternativeTest | None = None
 
     def __repr__(self) -> str:
         return f"AgreementReport({self.agreement.n_items:,} items, {self.agreement.n_raters:,} raters)"
@@ -51,6 +53,7 @@ class AgreementReport(Result):
             "agreement": self.agreement.as_dict(),
             "match_majority": {match.annotator: match.share.as_dict() for match in self.matches},
             "labels": str(self.labels) if self.labels else None,
+            "alternative": self.alternative.as_dict() if self.alternative else None,
         }
 
     def summary(self) -> Summary:
@@ -62,7 +65,11 @@ class AgreementReport(Result):
         columns = ("annotator", f"agrees with the majority of the others, {interval_name(LEVEL)}")
         matches = Table(columns, tuple((match.annotator, match.share) for match in self.matches))
         written = (f"Labels written to {self.labels}",) if self.labels else ()
-        return Summary((*coefficients.tables, matches), (*coefficients.notes, *written))
+        tables, notes = [*coefficients.tables, matches], [*coefficients.notes, *written]
+        if self.alternative:
+            test = self.alternative.summary()
+            tables, notes = [*tables, *test.tables], [*notes, *test.notes]
+        return Summary(tuple(tables), tuple(notes))
 
 
 def report_agreement(
@@ -72,15 +79,27 @@ def report_agreement(
     labels: Path | None = None,
     method: Method = "majority",
     seed: int = 0,
+    *,
+    order: Sequence[str] | None = None,
+    singles: bool = False,
+    candidate: Path | None = None,
+    epsilon: float = EPSILON,
 ) -> AgreementReport:
     """Compute the agreement on one question of a file of judgments: an export, or any table of answers.
 
+    `order` lists the answers from low to high, for scales of words. `candidate` is a file of a model's answers
+    (columns item and answer): it is tested as an alternative annotator. `singles`: see `agreement`.
     With `labels`, also aggregate the answers by `method` and write them there as Labels.
     """
     if method not in get_args(Method):
         raise ConfigError(f"unknown method {method!r}: choose from {', '.join(get_args(Method))}")
-    ratings = ratings_from_judgments(read_judgments(judgments), question)
-    report = AgreementReport(ratings.question, agreement(ratings, metric, seed=seed), match_majority(ratings), labels)
+    ratings = ratings_from_judgments(read_judgments(judgments), question, order)
+    found = agreement(ratings, metric, seed=seed, singles=singles)
+    test = None
+    if candidate is not None:
+        answers = read_answers(candidate)
+        test = alternative_test(ratings, answers, epsilon=epsilon, metric=metric, seed=seed)
+    report = AgreementReport(ratings.question, found, match_majority(ratings), labels, test)
     if labels is not None:
         write_records(labels, _METHODS[method](ratings), Label)
         write_manifest(labels, command="agree", config={"method": method}, inputs=[judgments])
