@@ -128,3 +128,15 @@ def test_a_score_that_falls_when_copies_are_out_is_in_the_finding():
     text = " For bow, F1 falls from 0.960 [0.940, 0.980] to 0.320 [0.210, 0.430]."
     assert cleaning._fall(fallen) == text
     assert cleaning._fall(SimpleNamespace(before={"bow": {"f1": high}}, after={"bow": {"f1": high}})) == ""
+
+
+def test_a_removal_that_removes_nothing_says_so() -> None:
+    rows = [Example(str(at), Turn("", " ".join(f"{word}{at}" for word in ("tea", "rain", "bus", "cat"))), label=at % 2 == 0,
+                    split="test" if at > 40 else "train", meta={"author": f"author{at % 5}"})
+            for at in range(60)]  # fmt: skip
+    removed = clean_examples(rows, also=["author"])
+    assert removed.reasons["author"] == 19
+    alone = [replace(row, meta={}) for row in rows]
+    assert "removed nothing: no row has an author" in str(clean_examples(alone, also=["author"]))
+    own = [replace(row, meta={"author": f"author{row.id}"}) for row in rows]
+    assert "no author is in two splits" in str(clean_examples(own, also=["author"]))

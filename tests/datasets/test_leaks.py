@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from deadpan.datasets.label_cues import label_warnings
 from deadpan.datasets.leaks import LeakReport, find_leaks
 from deadpan.errors import ConfigError
 from deadpan.records import Example, Turn
@@ -225,3 +226,17 @@ def test_order_of_rows_does_not_change_the_counts() -> None:
     rows = strangers(60, 1, split="train") + moved(strangers(60, 1)[:9], "test") + strangers(9, 2, split="test")
     shuffled = random.Random(5).sample(rows, len(rows))
     assert find_leaks({"c": rows}).findings == find_leaks({"c": shuffled}).findings
+
+
+def test_a_column_that_decides_the_label_is_found_and_an_id_is_not() -> None:
+    rows = [
+        replace(example(str(at), f"text number {at} about the weather in town {at}", label=at % 3 == 0),
+                meta={"site": "onion" if at % 3 == 0 else "post", "number": str(at), "day": str(at % 7)})
+        for at in range(90)
+    ]  # fmt: skip
+    found = find_leaks({"c": rows})
+    assert [column.column for column in found.corpora[0].label_columns] == ["site"]
+    assert any("column 'site' decides 100% of 90 labels" in finding for finding in found.findings)
+    assert label_warnings(rows)[0].startswith("the column 'site'")
+    plain = [replace(row, meta={"day": row.meta["day"]}) for row in rows]
+    assert label_warnings(plain) == []

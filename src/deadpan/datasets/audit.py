@@ -107,7 +107,7 @@ def _row(audit: CorpusAudit) -> tuple[Cell, ...]:
     share = found.together.explained.value
     return (
         audit.name, audit.n, repeated, best.family, best.auc.value, found.together.auc.value,
-        found.words.value, "" if share is None else f"{100 * max(share, 0):.0f} %",
+        found.words.value, "" if share is None else _percent(share),
     )  # fmt: skip
 
 
@@ -168,8 +168,8 @@ class CorpusAudit(Result):
 
     @property
     def repeated(self) -> float:
-        """The share of rows that repeat the text of an earlier row, or nearly do."""
-        rows = sum(part.repeated + part.near for part in self.leaks.repeats)
+        """The share of rows that repeat the text of an earlier row or split, or nearly do; at most 1."""
+        rows = sum(part.repeated + part.near for part in self.leaks.repeats) + self.across_splits
         return min(rows / self.n, 1.0) if self.n else 0.0
 
     @property
@@ -213,7 +213,8 @@ def shortcut_rows(shortcuts: Shortcuts) -> list[tuple[Cell, ...]]:
 
 
 def _percent(value: float | None) -> str:
-    return "" if value is None else f"{100 * max(value, 0.0):.0f} %"
+    # An estimate of a share may lie outside of 0 and 1; the share cannot.
+    return "" if value is None else f"{100 * min(max(value, 0.0), 1.0):.0f} %"
 
 
 def noise_sentence(noise: LabelNoise) -> str:
@@ -320,8 +321,9 @@ def _share(share: Interval | None) -> str:
     """Return a share in percent with its interval; nothing where it is undefined."""
     if share is None or share.value is None:
         return ""
-    ends = "" if share.low is None or share.high is None else f" [{100 * share.low:.0f}, {100 * share.high:.0f}]"
-    return f"{100 * share.value:.0f} %{ends}"
+    value, low, high = (None if end is None else 100 * min(max(end, 0.0), 1.0)
+                        for end in (share.value, share.low, share.high))  # fmt: skip
+    return f"{value:.0f} %" + ("" if low is None or high is None else f" [{low:.0f}, {high:.0f}]")
 
 
 def explained_figure(found: Mapping[str, Rescored]) -> Figure:

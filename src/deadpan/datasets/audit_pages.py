@@ -113,8 +113,15 @@ def _about(atlas: Atlas) -> OutputPage:
     best = [families[0].auc for families in found if families]
     strong = sum((auc.low or 0.0) >= _STRONG for auc in best)
     corpora = "1 corpus" if len(atlas.audits) == 1 else f"{len(atlas.audits)} corpora"
-    finding = (copies if worst.repeated >= _MANY else "") + (
-        f"In {strong} of {corpora} one family of shallow features alone reaches an AUC significantly above {_STRONG}."
+    leaking = max(atlas.audits, key=lambda audit: audit.across_splits)
+    across = f"{leaking.across_splits:,} texts of {leaking.name} are also in an earlier split. "
+    finding = (
+        (across if leaking.across_splits else "")
+        + (copies if worst.repeated >= _MANY else "")
+        + (
+            f"In {strong} of {corpora} one family of shallow features alone reaches an AUC significantly above "
+            f"{_STRONG}."
+        )
     )
     facts = (corpora, f"{sum(audit.n for audit in atlas.audits):,} examples")
     return OutputPage("Leaks and shortcuts", finding, facts, "index.html")

@@ -87,6 +87,7 @@ class Cleaning(Result):
     digest: str
     out: Path | None = None
     rescored: Rescored | None = None
+    remarks: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"Cleaning({self.name}: {len(self.examples):,} remain, {len(self.removed):,} removed)"
@@ -102,7 +103,7 @@ class Cleaning(Result):
         return {
             "name": self.name, "remain": len(self.examples), "removed": len(self.removed),
             "reasons": self.reasons, "splits": dict(splits), "digest": self.digest,
-            "out": str(self.out) if self.out else None,
+            "out": str(self.out) if self.out else None, "remarks": list(self.remarks),
             "rescored": self.rescored.as_dict() if self.rescored else None,
         }  # fmt: skip
 
@@ -117,7 +118,7 @@ class Cleaning(Result):
         tables = [Table(("split", "remain", "removed"), rows, self.name)]
         if why:
             tables.append(Table(("reason", "meaning", "rows"), why))
-        notes = [f"digest of ids and texts: {self.digest}"]
+        notes = [*self.remarks, f"digest of ids and texts: {self.digest}"]
         if self.rescored:
             again = self.rescored.summary()
             tables, notes = [*tables, *again.tables], [*again.notes, *notes]
@@ -163,7 +164,21 @@ def clean_examples(
         for at, (reason, because) in sorted(gone.items())
     )
     kept = tuple(example for at, example in enumerate(rows) if at not in gone)
-    return Cleaning(name, kept, removed, content_digest(kept))
+    remarks = tuple(_nothing_removed(rows, reason) for reason in also if reason not in {r.reason for r in removed})
+    return Cleaning(name, kept, removed, content_digest(kept), remarks=remarks)
+
+
+def _nothing_removed(rows: Sequence[Example], reason: str) -> str:
+    """Return why a removal that was asked for removed nothing."""
+    said = f"--remove {reason} removed nothing: "
+    if reason == "label_error":
+        return f"{said}no label is improbable enough"
+    if not any(_shared_value(example, reason) for example in rows):
+        cure = "name the column with --column speaker=NAME" if reason == "author" else "--column group=NAME"
+        return f"{said}no row has {'an author' if reason == 'author' else 'a thread or group'} ({cure})"
+    if len({example.split for example in rows}) == 1:
+        return f"{said}the corpus comes in one split, so no {reason} can be in an earlier one"
+    return f"{said}no {reason} is in two splits"
 
 
 def clean_dataset(
@@ -279,12 +294,18 @@ def _shared(rows: Sequence[Example], gone: dict[int, tuple[str, int | None]], re
     """Mark rows of later splits whose author or group an earlier split has."""
     seen: dict[str, int] = {}
     for at, example in enumerate(rows):
-        value = example.group if reason == "thread" else real_name(example.response.speaker)
+        value = _shared_value(example, reason)
         if not value or at in gone:
             continue
         earlier = seen.setdefault(value, at)
         if _SPLIT_RANK[rows[earlier].split] < _SPLIT_RANK[example.split]:
             gone[at] = (reason, earlier)
+
+
+def _shared_value(example: Example, reason: str) -> str:
+    if reason == "thread":
+        return example.group
+    return real_name(example.response.speaker) or real_name(str(example.meta.get("author") or ""))
 
 
 def _label_errors(rows: Sequence[Example], gone: dict[int, tuple[str, int | None]]) -> None:

@@ -8,7 +8,17 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from deadpan.arguments import check_examples, check_mapping, check_whole
-from deadpan.datasets.label_cues import MIN_COUNT, Cue, LabelToken, LabelTokens, label_tokens, surface_cues
+from deadpan.datasets.label_cues import (
+    MIN_COUNT,
+    Cue,
+    LabelColumn,
+    LabelToken,
+    LabelTokens,
+    column_sentence,
+    label_columns,
+    label_tokens,
+    surface_cues,
+)
 from deadpan.datasets.overlaps import (
     CorpusPart,
     DuplicateCount,
@@ -62,6 +72,7 @@ class CorpusLeaks:
     cues: tuple[Cue, ...]
     elsewhere: DuplicateCount | None
     random_split: RandomSplit | None
+    label_columns: tuple[LabelColumn, ...] = ()
 
     def tables(self) -> list[Table]:
         """Return the evidence: tokens that nearly decide the label, and pairs of duplicates."""
@@ -174,6 +185,7 @@ def _corpus(index: TextIndex, name: str, names: list[str], min_count: int) -> Co
         cues=surface_cues(once),
         elsewhere=index.count_duplicates(name, at, others) if len(names) > 1 else None,
         random_split=None if len(at) > 1 else RandomSplit(n * _TEST_SHARE, index.expected_leak(name, _TEST_SHARE)),
+        label_columns=tuple(label_columns([row for part in parts for row in part.examples])),
     )
 
 
@@ -304,6 +316,8 @@ def _rows(n: int) -> str:
 
 
 def _shortcuts(corpus: CorpusLeaks) -> Iterator[Graded]:
+    for column in corpus.label_columns:
+        yield column.accuracy, f"{corpus.name}: {column_sentence(column)}"
     if corpus.label_tokens.tokens:
         yield corpus.label_tokens.covered / corpus.label_tokens.n, _tokens(corpus.name, corpus.label_tokens)
     if corpus.cues:
