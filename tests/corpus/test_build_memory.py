@@ -9,6 +9,7 @@ import pytest
 from corpus.making import run
 from deadpan.corpus.engines.duckdb import DuckDBEngine
 from deadpan.corpus.synthesize import synthesize_dumps
+from deadpan.errors import ConfigError
 
 LIMIT = "90MB"
 
@@ -59,3 +60,13 @@ def test_what_the_driver_collects_does_not_grow_with_the_comments(
         largest.append(max(rows))
         rows.clear()
     assert largest[1] <= 3 * largest[0]
+
+
+def test_too_little_memory_is_refused_at_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "RC_2010-01", 10)
+    with pytest.raises(ConfigError, match="--memory 80MB is too little for these dumps: give 90MB or more"):
+        run(tmp_path, [str(tmp_path / "RC_2010-01")], memory="80MB")
+    monkeypatch.setattr("deadpan.corpus.build.SMALL_DUMPS", 100)
+    with pytest.raises(ConfigError, match="give 200MB or more"):
+        run(tmp_path, [str(tmp_path / "RC_2010-01")], memory="160MB")
+    assert not (tmp_path / "out" / ".work").exists()

@@ -20,7 +20,15 @@ from deadpan.corpus.checkpoints import Checkpoints, disk_full, key_hash
 from deadpan.corpus.dumps import any_synthetic, find_dumps
 from deadpan.corpus.duplicates import UniqueUnits, deduplicate
 from deadpan.corpus.engines.duckdb import literal, open_duckdb, readable_error
-from deadpan.corpus.engines.engine import ENGINES, Engine, EngineSettings, Frame, count_rows, parquet_files
+from deadpan.corpus.engines.engine import (
+    ENGINES,
+    Engine,
+    EngineSettings,
+    Frame,
+    count_rows,
+    parquet_files,
+    size_in_bytes,
+)
 from deadpan.corpus.label import author_parts, candidate_parts, census_step, read_census
 from deadpan.corpus.release import (
     check_output,
@@ -46,6 +54,9 @@ from deadpan.validation import encode
 
 if TYPE_CHECKING:
     from deadpan.page.summary import Summary
+
+# Memory below which a step may fail after hours, so that a build is refused at the start, by the size of its dumps.
+LEAST_MEMORY, LEAST_FOR_SMALL, SMALL_DUMPS = "200MB", "90MB", 64 << 20
 
 Dumps = str | Path | Sequence[str | Path]
 
@@ -189,6 +200,9 @@ class Build:
         patterns = [dumps] if isinstance(dumps, str | Path) else check_list(dumps, "dumps")
         self.dumps, skipped = find_dumps([str(pattern) for pattern in patterns])
         self.notes = skipped_note(skipped)
+        least = LEAST_MEMORY if sum(dump.size for dump in self.dumps) > SMALL_DUMPS else LEAST_FOR_SMALL
+        if size_in_bytes(self.options.memory) < size_in_bytes(least):
+            raise ConfigError(f"--memory {self.options.memory} is too little for these dumps: give {least} or more")
         if self.given_forgotten is None:
             more = uploaded_tombstones(self.url)
             self.forgotten = Forgotten.read(self.options.forget, self.out, more)
