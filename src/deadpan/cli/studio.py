@@ -314,14 +314,19 @@ def show_status(study: Any, agreement: bool, log: bool, seed: int, as_json: bool
 @click.option("--dry-run", is_flag=True, help="Show what would be added, and change nothing.")
 @click.option("--list", "listed", is_flag=True, help="List the imports of the study.")
 @click.option("--remove", type=int, metavar="IMPORT", help="Remove an import with everything it added.")
+@click.option("--model", metavar="NAME", help="FILE is what a model answers: kept beside the people, never a vote.")
 @_about_study
-def import_(study: Any, file: Path | None, dry_run: bool, listed: bool, remove: int | None, as_json: bool) -> None:
+def import_(
+    study: Any, file: Path | None, dry_run: bool, listed: bool, remove: int | None, model: str | None, as_json: bool
+) -> None:
     """Add labels made elsewhere: Judgments (.jsonl, .parquet) or a Label Studio export (.json)."""
-    from deadpan.studio.records.imports import import_file, remove_import, study_imports
+    from deadpan.studio.records.imports import attach_model, import_file, remove_import, study_imports
 
     if sum((file is not None, listed, remove is not None)) != 1:
         raise ConfigError("name a FILE to import, or give --list or --remove IMPORT")
-    if file is not None:
+    if file is not None and model:
+        show(attach_model(study, file, model, _actor()), as_json)
+    elif file is not None:
         show(import_file(study, file, _actor(), dry_run=dry_run), as_json)
     elif remove is not None:
         show(remove_import(study, remove, _actor(), datetime.now(UTC)), as_json)
@@ -366,13 +371,16 @@ def export_answers(
 @click.option("--rater-names", "raters", default="auto", show_default=True,
               type=click.Choice(["auto", "same", "per-item"]),
               help="Give each rater one name for all items, or one per item.")  # fmt: skip
+@click.option("--keep-column", "columns", multiple=True, metavar="NAME", help="Keep this column of the source.")
 @_about_study
-def release_dataset(study: Any, out: Path, mode: Any, raters: Any, as_json: bool, **facts: str) -> None:
+def release_dataset(
+    study: Any, out: Path, mode: Any, raters: Any, columns: tuple[str, ...], as_json: bool, **facts: str
+) -> None:
     """Write a folder to publish: ids or gated text, card, Croissant; withdrawals applied, new pseudonyms."""
     from deadpan.studio.records.release import release_facts, release_study
 
     card = release_facts(study, mode, published=datetime.now(UTC).date(), **facts)
-    show(release_study(study, out, card, mode, raters=raters, actor=_actor()), as_json)
+    show(release_study(study, out, card, mode, raters=raters, columns=columns, actor=_actor()), as_json)
 
 
 @studio.command()

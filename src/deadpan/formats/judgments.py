@@ -177,6 +177,7 @@ def _judgment(
 _R = TypeVar("_R")
 JUDGMENTS, LABELS, SUBMISSIONS = "judgments.jsonl", "labels.jsonl", "submissions.jsonl"
 QUALIFICATION = "qualification.jsonl"
+TEXTS, REMARKS = "texts.jsonl", "remarks.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +189,16 @@ class Submission:
     answers: Mapping[str, Any]
     seconds: float
     created_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What somebody said about an item: "flagged", "skipped" with the reason, or "decided" with the note."""
+
+    item_id: str
+    annotator: str
+    what: str
+    said: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +221,8 @@ def write_export(
     submissions: Iterable[Submission] | None = None,
     *,
     qualification: Iterable[Judgment] = (),
+    texts: Sequence[Any] = (),
+    remarks: Sequence[Remark] = (),
     csv: bool = False,
     parquet: bool = False,
     command: str = "studio export",
@@ -232,7 +245,17 @@ def write_export(
         parts[SUBMISSIONS] = (tuple(submissions), Submission)
     if round_ := tuple(qualification):
         parts[QUALIFICATION] = (round_, Judgment)
-    _remove_stale(folder, keep=set(parts), csv=csv, parquet=parquet)
+    # Beside the answers: what they are about, and what people said of it.
+    beside: dict[str, tuple[Sequence[Any], type[Any]]] = {}
+    if texts:
+        beside[TEXTS] = (texts, type(texts[0]))
+    if remarks:
+        beside[REMARKS] = (remarks, Remark)
+    _remove_stale(folder, keep={*parts, *beside}, csv=csv, parquet=parquet)
+    for name, (records, kind) in beside.items():
+        write_records(folder / name, records, kind)
+        if csv:
+            write_csv((folder / name).with_suffix(".csv"), records, kind)
     for name, (records, kind) in parts.items():
         write_records(folder / name, records, kind)
         if csv:
@@ -283,7 +306,7 @@ def _card(counts: Mapping[str, int]) -> str:
 
 def _remove_stale(folder: Path, keep: set[str], csv: bool, parquet: bool) -> None:
     """Remove files of an earlier export: they may hold answers withdrawn since."""
-    for name in (JUDGMENTS, LABELS, SUBMISSIONS, QUALIFICATION):
+    for name in (JUDGMENTS, LABELS, SUBMISSIONS, QUALIFICATION, TEXTS, REMARKS):
         if name not in keep:
             (folder / name).unlink(missing_ok=True)
         if name not in keep or not csv:

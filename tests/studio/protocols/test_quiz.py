@@ -160,14 +160,14 @@ def test_the_set_and_its_hash_are_kept_and_exported(deadpan, site, tmp_path):
         "--setting",
         "contact=lab@example.org",
         "quiz",
-        "public@0.2.0",
+        "public@0.3.0",
         "--limit",
         4,
         "--name",
         "q",
         *home,
     )
-    chosen, study = open_set("public@0.2.0"), StoredStudy.objects.get()
+    chosen, study = open_set("public@0.3.0"), StoredStudy.objects.get()
     assert (study.settings["set"], study.settings["set_hash"]) == (chosen.label, chosen.hash)
     changed = deadpan("studio", "set", "q", "--setting", "set_hash=other", *home)
     assert changed.status == 2
@@ -181,7 +181,7 @@ def test_the_set_and_its_hash_are_kept_and_exported(deadpan, site, tmp_path):
         words = ("people", "score", tmp_path / "out", "--set", other, "--out", tmp_path / "row", *more)
         refused = deadpan("bench", *words)
         assert refused.status == 2 and len(refused.err.splitlines()) == 1, refused.err
-        assert "answers public@0.2.0" in refused.err
+        assert "answers public@0.3.0" in refused.err
 
 
 def test_scores_have_intervals_over_people_and_items(site):

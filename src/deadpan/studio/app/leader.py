@@ -72,7 +72,7 @@ def dashboard(request: HttpRequest) -> HttpResponse:
     """Show the whole page; its script fetches the live part again."""
     study = request.study
     context = {"study": study, "roles": INVITED, "live": figures_page(study), "said": request.session.pop(_SAID, "")}
-    context |= {"columns": source_columns(study), "settings": settings_of(study)}
+    context |= {"columns": source_columns(study), "settings": settings_of(study), "protocol": protocol_of(study)}
     return render(request, "studio/dashboard.html", context)
 
 
@@ -325,7 +325,8 @@ def release_page(request: HttpRequest) -> HttpResponse:
         place = Path(folder) / "release"
         try:
             card = release_facts(request.study, mode, published=datetime.now(UTC).date(), **facts)
-            release_study(request.study, place, card, mode, actor=request.user.name)
+            chosen = [clean_text(name) for name in request.POST.getlist("columns")]
+            release_study(request.study, place, card, mode, columns=chosen, actor=request.user.name)
         except DeadpanError as bad:
             return _not_possible(request, bad)
         return _zip(place, f"{request.study.slug}-release-{mode}.zip")

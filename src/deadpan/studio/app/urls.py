@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path
 from django.views.i18n import set_language
 
-from deadpan.studio.app import accounts, leader, security, work
+from deadpan.studio.app import accounts, builder, leader, security, work
 
 urlpatterns = [
     path("", accounts.home, name="home"),
@@ -42,6 +42,7 @@ urlpatterns = [
     path("s/<slug:slug>/dashboard/live", leader.live_figures, name="live"),
     path("s/<slug:slug>/stage", leader.stage, name="stage"),
     path("s/<slug:slug>/settings", leader.settings, name="settings"),
+    path("s/<slug:slug>/questions", builder.questions_page, name="questions"),
     path("s/<slug:slug>/people", leader.people_page, name="people"),
     path("s/<slug:slug>/member/<int:pk>", leader.change_member, name="member"),
     path("s/<slug:slug>/invite", leader.invite_page, name="invite"),

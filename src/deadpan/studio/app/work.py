@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -246,6 +247,7 @@ def item(request: HttpRequest, number: int) -> HttpResponse:
     assignment, study, member = request.assignment, request.study, request.member
     screen = screen_of(assignment.item, study, journal.option_order(assignment))
     answers = journal.current_answers(member.pk, assignment.item.pk)
+    complete = journal.is_complete(screen.questions, answers)
     done, total = progress_of(member, study)
     if request.headers.get("X-Ahead"):
         # Fetched before it is needed: when it is shown, those before it are done.
@@ -258,17 +260,31 @@ def item(request: HttpRequest, number: int) -> HttpResponse:
             {"q": q, "answer": answers.get(q.name, ""), "asked": q.asked(answers), "long": _is_long(q)}
             for q in screen.questions
         ],
+        "opinions": _opinions(assignment, screen.questions, complete),
         "most_choices": min(9, max((len(q.choices) for q in screen.questions), default=0)),
         "number": number,
         "done": done,
         "total": total,
         "minutes": _minutes_left(member, done, total),
-        "complete": journal.is_complete(screen.questions, answers),
+        "complete": complete,
         "round": member.state == APPLICANT,
         "flag": assignment.flag,
         "return_link": return_link(request),
     }
     return render(request, "studio/item.html", context)
+
+
+def _opinions(assignment: Any, questions: Sequence[Any], complete: bool) -> list[tuple[Any, str]]:
+    """Return what models answer, question by question; nothing before the person did, unless the study says so."""
+    shown = settings_of(assignment.member.study).model_answers
+    if shown == "hidden" or (shown == "after" and not complete):
+        return []
+    said = dict(assignment.item.opinions.order_by("-pk").values_list("question", "answer"))
+    return [
+        (q.text, next((str(choice.label) for choice in q.choices if choice.value == said[q.name]), said[q.name]))
+        for q in questions
+        if q.name in said
+    ]
 
 
 def _is_long(question: Any) -> bool:

@@ -15,6 +15,7 @@ PROTOCOLS = Registry(
         "audit": "deadpan.studio.protocols.audit:AuditProtocol",
         "pairwise": "deadpan.studio.protocols.pairwise:PairwiseProtocol",
         "quiz": "deadpan.studio.protocols.quiz:QuizProtocol",
+        "custom": "deadpan.studio.protocols.custom:CustomProtocol",
     },
     group=PROTOCOL_PLUGINS,
 )

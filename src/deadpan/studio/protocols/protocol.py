@@ -20,7 +20,7 @@ from deadpan.draws import sample as draw_sample
 from deadpan.drops import Tally
 from deadpan.errors import ConfigError, DataError
 from deadpan.formats.judgments import Submission
-from deadpan.formats.study import StudyItem, StudySettings
+from deadpan.formats.study import QuestionKind, StudyItem, StudySettings
 from deadpan.page import Table
 from deadpan.ratings import Ratings, majority, ratings_from_judgments
 from deadpan.records import Example, Judgment, Label, Turn
@@ -31,13 +31,30 @@ IS_SARCASTIC = "sarcastic"
 """Name of the question "sarcastic or not"."""
 SARCASTIC, SINCERE = "sarcastic", "not sarcastic"
 LONGEST_REMARK = 5000
+_MOST_SPANS = 500
 Cases = tuple[Mapping[str, tuple[str, ...]], ...]
 """Cases of which one must hold: in it, each question named has one of the answers; "" is no answer yet."""
 
 
 def any_case_holds(cases: Cases, answers: Mapping[str, str]) -> bool:
     """Return whether one of the cases holds."""
-    return any(all(answers.get(name, "") in values for name, values in case.items()) for case in cases)
+    return any(all(_given(answers.get(name, "")) & {*values} for name, values in case.items()) for case in cases)
+
+
+def _given(answer: str) -> set[str]:
+    """Return the answers given to a question: one, or those of a list."""
+    found = _parsed_list(answer)
+    return {answer} if found is None else {part for part in found if isinstance(part, str)}
+
+
+def _parsed_list(answer: str) -> list[Any] | None:
+    if not answer.startswith("["):
+        return None
+    try:
+        found = json.loads(answer)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, list) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +87,24 @@ class Question:
     """Instead of `after` and `when`, where it depends on several questions."""
     quotes: Literal["", "choices", "all"] = ""
     """Words that are the item's own, in its language: the choices, or the question too."""
+    kind: QuestionKind = "choice"
+    """How it is answered. A list of answers, an order and spans are JSON; a scale has choices."""
+    options: tuple[str, ...] = ()
+    low: int = 0
+    high: int = 0
+    ends: tuple[str, ...] = ()
+    lengths: tuple[int, ...] = ()
+    """Length of each turn that spans may lie in."""
+
+    @property
+    def in_words(self) -> bool:
+        """Return whether it is answered in words of one's own."""
+        return not self.choices and self.kind in ("choice", "text")
+
+    @property
+    def options_json(self) -> str:
+        """The options, for the script of the page."""
+        return json.dumps(self.options, ensure_ascii=False)
 
     @property
     def conditions(self) -> Cases:
@@ -89,9 +124,36 @@ class Question:
         """Return whether `value` is a possible answer. An empty one always is: it clears an answer."""
         if not value:
             return True
-        if not self.choices:
+        if self.in_words:
             return len(value) <= LONGEST_REMARK
+        if not self.choices:
+            return self._fits(value)
         return any(choice.value == value and choice.offered(answers, self.after) for choice in self.choices)
+
+    def _fits(self, value: str) -> bool:
+        """Return whether a number, a list, an order or spans are possible."""
+        if self.kind == "slider":
+            digits = value.removeprefix("-")
+            return digits.isascii() and digits.isdigit() and len(digits) < 9 and self.low <= int(value) <= self.high
+        found = _parsed_list(value)
+        if found is None or len(found) > _MOST_SPANS:
+            return False
+        if self.kind == "spans":
+            return all(self._is_span(span) for span in found)
+        names = [name for name in found if isinstance(name, str) and name in self.options]
+        whole = len(set(names)) == len(found)
+        return whole and (self.kind == "many" or len(found) == len(self.options))
+
+    def _is_span(self, span: Any) -> bool:
+        """Return whether a span has a label and lies in its turn."""
+        if not isinstance(span, dict) or span.keys() != {"turn", "start", "end", "label"}:
+            return False
+        turn, start, end = (span[name] for name in ("turn", "start", "end"))
+        if not all(type(place) is int for place in (turn, start, end)) or span["label"] not in self.options:
+            return False
+        # Without the item's text, as in an import, only the order can be checked.
+        inside = 0 <= turn < len(self.lengths) and end <= self.lengths[turn] if self.lengths else turn >= 0
+        return bool(inside and 0 <= start < end)
 
     @property
     def values(self) -> list[str]:
@@ -234,6 +296,8 @@ class StudyProtocol(Generic[ItemT, SettingsT]):
     qualification: int = 0
     """Items in the qualification round of a study that is at least three times as large."""
     survey: bool = False
+    own_questions: bool = False
+    """Its questions are built with the study."""
     blurb: LazyText = ""
     lessons: Sequence[Lesson] = ()
     consent: LazyText = _(

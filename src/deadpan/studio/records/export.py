@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from deadpan.drops import Tally
-from deadpan.formats.judgments import write_export
+from deadpan.formats.judgments import Remark, write_export
 from deadpan.page import Table
 from deadpan.page.summary import Summary
 from deadpan.records import Label
@@ -18,7 +18,8 @@ from deadpan.studio.models import ATTENTION, MAIN, QUALIFICATION
 from deadpan.studio.records.journal import accepted_submissions, journal_records, journal_rows, tally_submissions
 from deadpan.studio.records.labels import control_items
 from deadpan.studio.records.labels import study_labels as study_labels
-from deadpan.studio.records.studies import protocol_of, settings_of
+from deadpan.studio.records.progress import flagged_assignments, item_flags
+from deadpan.studio.records.studies import item_of, protocol_of, settings_of
 
 _ITEMS_LOOKED_AT = 50
 
@@ -64,18 +65,33 @@ def export_study(
     submissions = accepted_submissions(study) if protocol_of(study).survey else None
     if submissions is not None:
         tally_submissions(study, tally)
+    rows = study.items.order_by("position").iterator(chunk_size=1000)
+    opinions = study.opinions.values_list("model", flat=True).distinct().order_by("model")
+    if models := list(opinions):
+        config |= {"models": models, "model_answers": settings_of(study).model_answers}
+    config["consent_versions"] = study.consents.count()
     counts = write_export(
         folder,
         judgments,
         labels,
         submissions,
         qualification=round_,
+        texts=[item_of(row, study) for row in rows],
+        remarks=study_remarks(study),
         csv=csv,
         parquet=parquet,
         config=config,
         tally=tally,
     )
     return ExportedStudy(folder, counts, tally)
+
+
+def study_remarks(study: Any) -> list[Remark]:
+    """Return flags, skips with their reasons, and the notes on decisions."""
+    said = [Remark(f.item, f.annotator, f.what, f.said) for f in item_flags(flagged_assignments(study))]
+    notes = study.judgments.filter(source="adjudication").exclude(note="").order_by("id")
+    found = notes.values_list("item__item_id", "member__pseudonym", "note")
+    return [*said, *(Remark(item, who, "decided", note) for item, who, note in found)]
 
 
 def source_columns(study: Any) -> list[str]:

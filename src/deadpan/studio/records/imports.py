@@ -31,6 +31,7 @@ from deadpan.studio.models import (
     StoredImport,
     StoredItem,
     StoredJudgment,
+    StoredOpinion,
     StoredStudy,
 )
 from deadpan.studio.protocols.protocol import with_remark
@@ -150,7 +151,7 @@ def _misfit(record: Judgment, items: dict[str, int], questions: dict[str, Any]) 
     if record.question not in questions:
         return "unknown_question"
     question = questions[record.question]
-    if question.choices and record.answer not in question.values:
+    if record.answer not in question.values if question.choices else not question.allows(record.answer, {}):
         return "not_an_answer"
     try:
         datetime.fromisoformat(record.created_at)
@@ -224,6 +225,32 @@ def _count(pairs: Sequence[tuple[int, int]], sign: int) -> None:
     kinds = dict(StoredItem.objects.filter(assignments__member__in={m for m, _ in pairs}).values_list("pk", "kind"))
     for (member, column), n in Counter((m, MEMBER_COUNTERS[kinds[i]]) for m, i in pairs).items():
         Member.objects.filter(pk=member).update(**{column: F(column) + sign * n})
+
+
+def attach_model(study: Any, path: Path, model: str, actor: str) -> ImportedLabels:
+    """Keep what a model answers beside the people's answers: Judgments, or a Label Studio export.
+
+    It is no vote. Where it differs from the people, the disagreement is the first to be decided. The same model
+    again replaces what it said before.
+    """
+    path, tally = Path(path), Tally()
+    judgments = tasks_to_judgments(path) if path.suffix == ".json" else list(read_records(path, Judgment))
+    items = dict(StoredItem.objects.filter(study=study).values_list("item_id", "pk"))
+    questions = {q.name: q for q in protocol_of(study).questions(settings_of(study))}
+    said: dict[tuple[int, str], StoredOpinion] = {}
+    for number, record in enumerate(judgments, 1):
+        if reason := _misfit(record, items, questions):
+            tally.drop(reason, f"row {number}", f"{record.item_id} {record.question} {record.answer[:40]}")
+            continue
+        row = StoredOpinion(study=study, item_id=items[record.item_id], model=model[:100], question=record.question)
+        row.answer = record.answer
+        said[row.item_id, row.question] = row
+    with transaction.atomic():
+        StoredOpinion.objects.filter(study=study, model=model[:100]).delete()
+        StoredOpinion.objects.bulk_create(said.values(), batch_size=_ROWS_AT_ONCE)
+        Event.objects.create(study=study, actor=actor, what="model", detail={"model": model[:100], "rows": len(said)})
+    recount_cases(study, {item for item, _ in said})
+    return ImportedLabels(study.slug, len(judgments), len(said), tally)
 
 
 # ---------------------------------------------------------------- removal

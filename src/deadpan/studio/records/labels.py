@@ -15,6 +15,7 @@ from django.utils import timezone
 from deadpan.page import Cell, Table
 from deadpan.page.summary import Summary
 from deadpan.ratings import Agreement, agreement, dawid_skene, majority
+from deadpan.ratings.coefficients import Metric
 from deadpan.records import Judgment, Label
 from deadpan.results import Result
 from deadpan.stats import Interval
@@ -112,7 +113,8 @@ def study_agreement(study: Any, resamples: int = LIVE_RESAMPLES, seed: int = 0) 
     for question in choice_questions(study):
         ratings = answers.ratings(question)
         if ratings is not None:
-            coefficients[question.name] = agreement(ratings, resamples=resamples, seed=seed)
+            metric: Metric = "ordinal" if question.kind == "scale" else "nominal"
+            coefficients[question.name] = agreement(ratings, metric, resamples=resamples, seed=seed)
     return coefficients
 
 

@@ -16,13 +16,14 @@ from deadpan.drops import Tally
 from deadpan.errors import ConfigError, DataError
 from deadpan.page.summary import Summary
 from deadpan.records import Example, Turn
+from deadpan.registry import unknown
 from deadpan.results import Result
 from deadpan.storage import write_records
 from deadpan.studio.models import Event
-from deadpan.studio.records.export import excluded_judgments, tally_notes, valid_labels
+from deadpan.studio.records.export import excluded_judgments, source_columns, tally_notes, valid_labels
 from deadpan.studio.records.journal import accepted_submissions, latest_records, tally_submissions
-from deadpan.studio.records.labels import answers_of, choice_questions
-from deadpan.studio.records.studies import protocol_of
+from deadpan.studio.records.labels import answers_of
+from deadpan.studio.records.studies import protocol_of, settings_of
 from deadpan.text import plural
 
 Mode = Literal["ids", "gated"]
@@ -101,13 +102,15 @@ def release_study(
     mode: Mode,
     *,
     raters: Raters = "auto",
+    columns: Sequence[str] = (),
     actor: str = "release",
     new_name: Callable[[], str] = lambda: secrets.token_hex(6),
 ) -> ReleasedStudy:
     """Write the release. Every pseudonym in it is new, and no times are in it.
 
     The first release keeps a rater's pseudonym across items. The answers themselves would join a second one
-    to it, so later releases give raters a new pseudonym for every item, unless `raters` is "same".
+    to it, so later releases give raters a new pseudonym for every item, unless `raters` is "same". `columns`
+    of the source are kept with each example.
     """
     if mode not in MODES:
         raise ConfigError(f"unknown mode {mode!r}: choose ids or gated")
@@ -122,6 +125,10 @@ def release_study(
     examples = _examples(study, tally, renamed)
     if not examples:
         raise DataError(f"{study.slug}: nothing to release yet: no item has a label")
+    if strange := sorted(set(columns) - set(source_columns(study))):
+        raise ConfigError(unknown("column", strange[0], source_columns(study)))
+    kept = {row.item_id: row.hidden.get("columns", {}) for row in study.items.all()} if columns else {}
+    examples = [_with_columns(example, kept, columns) for example in examples]
     if mode == "ids":
         examples = [_without_text(example) for example in examples]
     # The audit log is append-only, so a release cannot be forgotten.
@@ -153,8 +160,8 @@ def _people_per_item(examples: Sequence[Example], judgments: Sequence[ReleasedJu
 
 
 def _judgments(study: Any, new_name: Callable[[], str], per_item: bool) -> list[ReleasedJudgment]:
-    """Return answers to questions with choices, sorted; remarks may name people and are not released."""
-    questions = {question.name for question in choice_questions(study)}
+    """Return the answers, sorted; those in people's own words may name people and are not released."""
+    questions = {q.name for q in protocol_of(study).questions(settings_of(study)) if not q.in_words}
     names: dict[tuple[str, str], str] = {}
     rows = []
     for record in latest_records(study):
@@ -181,6 +188,13 @@ def _examples(study: Any, tally: Tally, renamed: Callable[[str], str]) -> list[E
     answers = answers_of(study, labels=final, submissions=submissions)
     items = {name: item for name, item in answers.items.items() if name not in invalid}
     return list(protocol.to_examples(replace(answers, items=items), tally))
+
+
+def _with_columns(example: Example, kept: Mapping[str, Mapping[str, str]], columns: Sequence[str]) -> Example:
+    """Return the example with the chosen columns of its item, or of the pair it belongs to."""
+    found = kept.get(example.id) or kept.get(example.sequence) or {}
+    chosen = {name: found[name] for name in columns if name in found}
+    return replace(example, meta={**example.meta, **chosen}) if chosen else example
 
 
 def _without_text(example: Example) -> Example:

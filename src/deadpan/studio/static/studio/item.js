@@ -10,11 +10,16 @@ window.deadpan = window.deadpan || {};
   let leaving = false;
 
   function value(name) {
-    const chosen = form().querySelector(`input[name="q.${CSS.escape(name)}"]:checked`);
+    const chosen = form().querySelector(`input[name="q.${CSS.escape(name)}"]:checked, input[type=hidden][name="q.${CSS.escape(name)}"]`);
     return chosen ? chosen.value : "";
   }
+  function given(name) {
+    const said = value(name);
+    if (said.startsWith("[")) { try { return JSON.parse(said); } catch { /* one answer */ } }
+    return [said];
+  }
   function holds(cases) {
-    return cases.some((one) => Object.entries(one).every(([name, values]) => values.includes(value(name))));
+    return cases.some((one) => Object.entries(one).every(([name, values]) => given(name).some((said) => values.includes(said))));
   }
   // Questions that depend on others come and go with their answers, and so do single answers.
   function arrange() {
@@ -25,10 +30,16 @@ window.deadpan = window.deadpan || {};
         choice.hidden = choice.dataset.cases ? !holds(JSON.parse(choice.dataset.cases)) : false;
         if (choice.hidden || box.hidden) choice.querySelector("input").checked = false;
       }
+      const widget = box.querySelector("input[data-widget]");
+      if (box.hidden && widget && widget.value) { widget.value = ""; if (deadpan.draw) deadpan.draw(widget); }
     }
     if (deadpan.number) deadpan.number();
   }
-  const open = () => [...form().querySelectorAll(".question[data-required]:not([hidden])")].filter((box) => !box.querySelector("input:checked"));
+  const open = () => [...form().querySelectorAll(".question[data-required]:not([hidden])")].filter((box) => !answered(box));
+  function answered(box) {
+    const own = box.querySelector("input[data-widget], textarea");
+    return own ? own.value.trim() !== "" : Boolean(box.querySelector("input:checked"));
+  }
   deadpan.complete = () => open().length === 0;
 
   function changed(event) {
@@ -75,12 +86,13 @@ window.deadpan = window.deadpan || {};
     if (!box) return false;
     const names = open().map((one) => one.querySelector("legend").textContent.trim());
     deadpan.say(document.getElementById("notice").dataset.missing.replace("{question}", names.join(" / ")));
-    box.querySelector(".choice:not([hidden]) input").focus();
+    const first = box.querySelector(".choice:not([hidden]) input, textarea, .widget input, .widget button, .widget [tabindex]");
+    if (first) first.focus();
     return true;
   }
   function unsaidText() {
-    const area = form().querySelector("textarea");
-    if (area && area.value !== area.defaultValue) {
+    for (const area of form().querySelectorAll("textarea")) {
+      if (area.value === area.defaultValue) continue;
       area.defaultValue = area.value;
       deadpan.send(form().getAttribute("action"), { [area.name.slice(2)]: area.value });
     }
@@ -131,6 +143,7 @@ window.deadpan = window.deadpan || {};
       });
     }
     now.addEventListener("submit", (event) => { event.preventDefault(); clearTimeout(typing); deadpan.forward(); });
+    if (deadpan.beginWidgets) deadpan.beginWidgets(now);
     arrange();
     if (deadpan.beginKeys) deadpan.beginKeys();
     // On a slow connection a person may choose before this script runs: send that answer too.

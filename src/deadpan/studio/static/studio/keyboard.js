@@ -47,7 +47,7 @@ window.deadpan = window.deadpan || {};
   function pressed(event) {
     // A key that is held down is one answer, not one for every item that follows.
     if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-    if (event.target.matches("textarea, input:not([type=radio]), select")) return;
+    if (event.target.matches("textarea, input:not([type=radio]), select") || event.target.closest(".widget, .word")) return;
     const onControl = event.target.matches("a, button, summary, input");
     const digit = /^(?:Digit|Numpad)([1-9])$/.exec(event.code);
     let act = null;
