@@ -55,6 +55,7 @@ _ENDINGS = {
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 MOST_READ = 2000
 """Characters of a text that are looked at."""
+_ASCII, _ASCII_LETTERS = re.compile("[\x00-\x7f]+"), re.compile("[A-Za-z]+")
 _MARKS, _LETTERS = re.compile("[@#/]|www"), re.compile("[A-Za-z]{2,}")
 _LONE = re.compile("[a-zᄀ-ᇿ]")
 """Letters that are no word alone, unlike a Korean syllable."""
@@ -308,7 +309,7 @@ def at_threshold(predictions: Iterable[Prediction], threshold: float) -> list[Pr
 
 def has_words(text: str) -> bool:
     """Return whether a text has words besides links, names and tags; one letter, or one repeated, is none."""
-    if _is_simple(text) and (found := _LETTERS.search(text)) and len(set(found[0].lower())) > 1:
+    if text.isascii() and (found := _LETTERS.search(_without_noise(text))) and len(set(found[0].lower())) > 1:
         return True
     letters = {c for c in _NOISE.sub(" ", _plain(text)).lower() if c.isalpha()}
     return len(letters) > 1 or any(not _LONE.match(letter) for letter in letters)
@@ -316,10 +317,12 @@ def has_words(text: str) -> bool:
 
 def guess_language(text: str) -> str:
     """Return a code of NAMES; empty for a language without one. A text without letters is English."""
-    if _is_simple(text):
-        return _latin(text.lower())
+    if text.isascii():
+        return _latin(_without_noise(text).lower())
     plain = _NOISE.sub(" ", _plain(text))
-    scripts = Counter(map(_script, filter(str.isalpha, plain)))
+    scripts = Counter(map(_script, filter(str.isalpha, _ASCII.sub("", plain))))
+    if latin := sum(map(len, _ASCII_LETTERS.findall(plain))):
+        scripts["latin"] += latin
     if not scripts:
         return "en"
     if scripts["ja"]:  # Japanese has Chinese characters too; a single kana may be a face
@@ -333,6 +336,11 @@ def guess_language(text: str) -> str:
 def _is_simple(text: str) -> bool:
     """Return whether a text is short, of plain letters, and has no links, names, tags or marks: most are."""
     return text.isascii() and len(text) <= MOST_READ and not _MARKS.search(text)
+
+
+def _without_noise(text: str) -> str:
+    """Return a text of plain letters without links, names, tags and marks of sarcasm."""
+    return text if _is_simple(text) else _NOISE.sub(" ", strip_markers(text[:MOST_READ])[0])
 
 
 def _plain(text: str) -> str:
