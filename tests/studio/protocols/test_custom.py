@@ -139,3 +139,22 @@ def test_a_model_beside_people_is_no_vote_and_its_disagreements_come_first(site,
     assert owner.post(address, {"answer": "sarcastic", "note": "The context says so."}).status_code == 302
     export_study(judged, tmp_path / "noted")
     assert "The context says so." in (tmp_path / "noted" / "remarks.jsonl").read_text()
+
+
+def test_the_questionnaire_is_released_in_groups_of_five(site, items, tmp_path):
+    from datetime import date
+
+    from deadpan.studio.records.release import release_facts, release_study
+
+    settings = {"questionnaire": ["age", "gender"], "qualification": 0}
+    study = site.make("custom", items(1), raters_per_item=6, settings=settings)
+    for person in range(6):
+        client = site.person(study)
+        assert client.get("/s/s/").url == "/s/s/about"
+        gender = "female" if person else "male"  # one alone
+        assert client.post("/s/s/about", {"age": "25-34", "gender": gender}).status_code == 302
+        site.answer_all(client, study, lambda item: {"sarcastic": "sarcastic"})
+    facts = release_facts(study, "ids", version="1.0.0", licence="x", citation="y", published=date(2026, 1, 1))
+    release_study(study, tmp_path / "release", facts, "ids")
+    rows = [json.loads(line) for line in (tmp_path / "release" / "raters.jsonl").read_text().splitlines()]
+    assert rows and all(row["people"] >= 5 for row in rows) and "male" not in {r["facts"].get("gender") for r in rows}

@@ -14,7 +14,7 @@ from deadpan.page import Table
 from deadpan.page.summary import Summary
 from deadpan.records import Label
 from deadpan.results import Result
-from deadpan.studio.models import ATTENTION, MAIN, QUALIFICATION
+from deadpan.studio.models import ATTENTION, MAIN, QUALIFICATION, Identity
 from deadpan.studio.records.journal import accepted_submissions, journal_records, journal_rows, tally_submissions
 from deadpan.studio.records.labels import control_items
 from deadpan.studio.records.labels import study_labels as study_labels
@@ -69,6 +69,9 @@ def export_study(
     opinions = study.opinions.values_list("model", flat=True).distinct().order_by("model")
     if models := list(opinions):
         config |= {"models": models, "model_answers": settings_of(study).model_answers}
+    about = Identity.objects.filter(member__study=study).exclude(facts={}).values_list("member__pseudonym", "facts")
+    if questionnaire := dict(about):
+        config["questionnaire"] = questionnaire
     config["consent_versions"] = study.consents.count()
     counts = write_export(
         folder,

@@ -19,7 +19,8 @@ from deadpan.records import Example, Turn
 from deadpan.registry import unknown
 from deadpan.results import Result
 from deadpan.storage import write_records
-from deadpan.studio.models import Event
+from deadpan.studio.models import Event, Identity
+from deadpan.studio.people.demographics import SMALLEST_GROUP, safe_groups
 from deadpan.studio.records.export import excluded_judgments, source_columns, tally_notes, valid_labels
 from deadpan.studio.records.journal import accepted_submissions, latest_records, tally_submissions
 from deadpan.studio.records.labels import answers_of
@@ -44,6 +45,22 @@ class ReleasedJudgment:
     annotator: str
     question: str
     answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class RaterGroup:
+    """What the questionnaire says of people: facts that at least five share, and how many people do."""
+
+    facts: Mapping[str, str]
+    people: int
+
+
+def rater_groups(study: Any) -> list[RaterGroup]:
+    """Return the answers to the questionnaire in groups; facts that would make a smaller group are left out."""
+    given = Identity.objects.filter(member__study=study).exclude(facts={}).values_list("facts", flat=True)
+    kept, _ = safe_groups([{name: value for name, value in facts.items() if value} for facts in given], SMALLEST_GROUP)
+    sizes = Counter(tuple(sorted(group.items())) for group in kept)
+    return [RaterGroup(dict(facts), people) for facts, people in sorted(sizes.items()) if facts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +154,8 @@ def release_study(
     judgments = _judgments(study, new_name, per_item)
     if judgments:
         write_records(Path(out) / "judgments.parquet", judgments, ReleasedJudgment)
+    if groups := rater_groups(study):
+        write_records(Path(out) / "raters.jsonl", groups, RaterGroup)
     found = check_anonymity(examples, judgments, earlier=earlier, per_item=per_item)
     people = _people_per_item(examples, judgments)
     facts = replace(
