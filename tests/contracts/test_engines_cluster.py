@@ -12,8 +12,10 @@ import pytest
 
 from contracts.spark_cluster import Cluster, cluster, quick_java, when_tasks_run
 from corpus.making import difference, files, run
+from deadpan.corpus.engines.cluster import check_cluster
 from deadpan.corpus.engines.spark import SparkEngine
 from deadpan.corpus.synthesize import synthesize_dumps
+from deadpan.errors import DataError
 
 pytestmark = [
     pytest.mark.slow,
@@ -32,6 +34,20 @@ def two_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Clu
         monkeypatch.setenv(name, value)
     with cluster(tmp_path / "cluster", workers=2) as made:
         yield made
+
+
+def test_the_doctor_asks_every_worker(tmp_path: Path, two_workers: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    report = check_cluster(two_workers.url, tmp_path / "shared")
+    assert report.sound and len(report.workers) == 2, str(report)
+    assert not list((tmp_path / "shared").iterdir())
+    with pytest.raises(DataError, match="cannot be written here"):
+        check_cluster(two_workers.url, tmp_path / "conf" / "spark-defaults.conf")
+    monkeypatch.setattr("deadpan.corpus.engines.cluster.PACKAGES", ("duckdb", "no-such-package"))
+    monkeypatch.setattr("deadpan.corpus.engines.cluster._version", lambda name: "1.0")
+    faults = [
+        fault for worker in check_cluster(two_workers.url, tmp_path / "shared").workers.values() for fault in worker
+    ]
+    assert any("no-such-package missing: pip install no-such-package==1.0" in fault for fault in faults)
 
 
 def test_killed_workers_change_no_byte(tmp_path: Path, two_workers: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
