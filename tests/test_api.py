@@ -17,6 +17,7 @@ import pytest
 
 import deadpan
 from deadpan import Detector, Example, Judgment, LLMSettings, Prediction, Turn
+from deadpan.bench.organic import sequences_of
 from deadpan.corpus.synthesize import synthesize_dumps
 from deadpan.errors import DeadpanError
 from deadpan.llm import Client
@@ -132,10 +133,9 @@ CALLS: dict[str, Callable[[Path], Any]] = {
     "detect.study_origin": lambda folder: deadpan.detect.study_origin(
         {"a": MANY[:80]}, {"b": MANY[80:160]}, system="bow"
     ),
-    "bench.organic_set": lambda folder: deadpan.bench.organic_set(MANY, pairs=4),
+    "bench.make_organic": lambda folder: deadpan.bench.make_organic(sequences_of(MANY), folder / "o.jsonl", options=2),
     "ratings.votes.perceive": lambda folder: deadpan.ratings.votes.perceive(MANY),
     "detect.replay_active_learning": lambda folder: deadpan.detect.replay_active_learning(MANY, labels=150, repeats=2),
-    "bench.run_organic": lambda folder: deadpan.bench.run_organic(MANY, "baseline/random", pairs=4, out=folder / "o"),
     "stats.soft.soft_scores": lambda folder: deadpan.stats.soft.soft_scores([0.2, 0.8, 0.6], [0.3, 0.7, 0.5]),
     "detect.study_soft_labels": lambda folder: deadpan.detect.study_soft_labels(MANY[:60], "bow", k=2),
     "detect.ablate": lambda folder: deadpan.detect.ablate(EXAMPLES, "bow", turns=[0, 1], k=2),

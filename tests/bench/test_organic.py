@@ -1,159 +1,158 @@
-"""The organic track: pairs of real replies as items, asked by the same runner."""
+"""The organic track: real threads as an ordinary set, restored from ids and hashes."""
 
 from __future__ import annotations
 
 import csv
-import json
-import re
 from dataclasses import replace
-from importlib.resources import files
 
 import pytest
 
 from deadpan import Detector
-from deadpan.bench import organic
-from deadpan.bench.organic import organic_set, run_organic, usable_pairs
-from deadpan.bench.site.write import write_leaderboard
+from deadpan.bench import run_bench
+from deadpan.bench.items.check import validate_set
+from deadpan.bench.items.sets import open_set
+from deadpan.bench.organic import detector_answers, fill_organic, make_organic, sequences_of
+from deadpan.bench.people import write_quiz
+from deadpan.bench.scores.report import score_bench
 from deadpan.errors import DeadpanError
-from deadpan.logs import read_logs
+from deadpan.formats.sarc import SarcComment, SarcSequence
 from deadpan.records import Example, Prediction, Turn
-from deadpan.validation import encode
+
+MAY, JULY = 1_778_000_000, 1_783_500_000
+
+
+def threads(n: int = 60, replies: int = 9, when: int = JULY) -> list[SarcSequence]:
+    """Threads whose marked reply says splendid; scores and lengths vary."""
+    found = []
+    for i in range(n):
+        above = (SarcComment(f"p{i}", "ann", f"the council votes on road number {i} tonight", 5, when - 99),)
+        said = [
+            SarcComment(
+                f"r{i}x{k}", f"user{(i + k) % 7}",
+                ("oh splendid, another road " if k == 0 else "the last one took years ") + "to build there " * ((i + 3 * k) % 5) + f"{i} {k}",
+                (i * 7 + k * 5) % 11, when + k, k == 0,
+            )
+            for k in range(replies)
+        ]  # fmt: skip
+        found.append(SarcSequence(f"p{i}", "roads", "", above, tuple(said)))
+    return found
+
+
+def test_a_set_has_six_real_replies_one_of_them_marked_and_gives_nothing_away(tmp_path):
+    made = make_organic(threads(), tmp_path / "set.jsonl", limit=60)
+    opened = open_set(tmp_path / "set.jsonl")
+    assert (opened.label, opened.public, opened.hash) == ("organic-own@2026.7.0", False, made.set.hash)
+    assert all(item.options[item.answer].startswith("oh splendid") and len(item.options) == 6 for item in opened.items)
+    assert validate_set(opened).passed
+    probes = {probe.name: probe.accuracy for probe in made.audit.probes} | dict(made.scores)
+    for name in ("longest option", "shortest option", "highest score", "lowest score"):
+        assert probes[name].low <= 1 / 6 <= probes[name].high, name
+    assert "always F" in probes
+    assert made.audit.chance == pytest.approx(1 / 6)
+
+
+def test_draws_depend_on_ids_and_not_on_order(tmp_path):
+    one = make_organic(threads(), tmp_path / "a.jsonl", limit=20)
+    other = make_organic(threads()[::-1], tmp_path / "b.jsonl", limit=20)
+    assert one.set.hash == other.set.hash
+
+
+def test_deleted_and_earlier_replies_are_left_out(tmp_path):
+    first, second, *rest = threads(20, replies=4)
+    gone = replace(first.replies[0], text="[deleted]")
+    torn = replace(first, replies=(gone, *first.replies[1:]))
+    twice = replace(second, replies=(*second.replies[:-1], replace(second.replies[-1], label=True)))
+    made = make_organic([torn, twice, *rest, *threads(5, 4, MAY)], tmp_path / "s.jsonl", options=4, after="2026-06")
+    assert made.tally.drops["not_one_marked_reply"] == 2 + 5
+    assert not {item.id for item in made.set.items} & {"r0x0", "r1x0"}
+
+
+def test_history_shows_what_an_author_wrote_before(tmp_path):
+    sequences = [*threads(10, 4, MAY), *[replace(one, id=f"q{one.id}") for one in threads(10, 4)]]
+    made = make_organic(sequences, tmp_path / "s.jsonl", options=2, history=True, after="2026-06")
+    assert made.set.name == "organic-own-history"
+    assert any("[earlier by the same author: " in option for item in made.set.items for option in item.options)
+    again = fill_organic(tmp_path / "s.ids.csv", sequences, tmp_path / "t.jsonl")
+    assert again.set.hash == made.set.hash
+
+
+def test_ids_restore_the_set_and_a_changed_text_is_found(tmp_path):
+    sequences = threads(30)
+    made = make_organic(sequences, tmp_path / "s.jsonl", limit=12)
+    rows = list(csv.DictReader((tmp_path / "s.ids.csv").read_text().splitlines()))
+    assert not any("road" in value for row in rows for value in row.values())
+    filled = fill_organic(tmp_path / "s.ids.csv", sequences[::-1], tmp_path / "t.jsonl")
+    assert filled.set.hash == made.set.hash
+    assert (tmp_path / "s.jsonl").read_bytes() == (tmp_path / "t.jsonl").read_bytes()
+    changed = [
+        replace(one, replies=tuple(replace(r, text=r.text + " edited") for r in one.replies)) for one in sequences
+    ]
+    with pytest.raises(DeadpanError, match=f"item {rows[0]['item']} has another text"):
+        fill_organic(tmp_path / "s.ids.csv", changed, tmp_path / "u.jsonl")
+    with pytest.raises(DeadpanError, match="is not in the corpus"):
+        fill_organic(tmp_path / "s.ids.csv", [], tmp_path / "u.jsonl")
+    (tmp_path / "cut.ids.csv").write_text("item,set\nx")
+    with pytest.raises(DeadpanError, match="not the ids of an organic set"):
+        fill_organic(tmp_path / "cut.ids.csv", sequences, tmp_path / "u.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("sequences", "options", "said"),
+    [
+        ([], 6, "no sequences in it"),
+        (threads(3, 4), 6, "the longest has 4 replies: give fewer --options"),
+        ([replace(one, replies=tuple(replace(r, label=False) for r in one.replies)) for one in threads(3)], 6,
+         "none of 3 threads has a reply that its author marked"),
+    ],
+)  # fmt: skip
+def test_a_corpus_that_cannot_be_asked_about_is_one_line(tmp_path, sequences, options, said):
+    with pytest.raises(DeadpanError, match=said):
+        make_organic(sequences, tmp_path / "s.jsonl", options=options)
+    with pytest.raises(DeadpanError, match="give a month"):
+        make_organic(threads(3), tmp_path / "s.jsonl", after="June")
 
 
 def pairs(n: int = 30) -> list[Example]:
     rows = []
     for i in range(n):
-        shared = {
-            "context": (Turn("", f"the council votes on road number {i} tonight"),),
-            "sequence": f"s{i}",
-            "group": f"s{i}",
-        }
+        shared = {"context": (Turn("", f"the council votes on road number {i} tonight"),), "sequence": f"s{i}"}
         rows.append(Example(f"y{i}", Turn("", f"oh splendid, another road to nowhere {i}"), label=True, **shared))
-        rows.append(Example(f"n{i}", Turn("", f"the last one took four years to build {i}"), label=False, **shared))
+        more = " and more" * (i % 2 * 3)
+        rows.append(Example(f"n{i}", Turn("", f"the last one took years to build{more} {i}"), label=False, **shared))
     return rows
 
 
-def test_a_pair_becomes_an_item_with_two_options():
-    items = organic_set(pairs(), pairs=30).items
-    assert len(items) == 30
-    assert {item.answer for item in items} == {0, 1}
-    for item in items:
-        assert item.options[item.answer].startswith("oh splendid")
-        assert len(item.options) == 2
-
-
-def test_the_package_holds_ids_and_hashes_only():
-    table = files("deadpan.bench").joinpath("organic_pairs.csv").read_text()
-    rows = list(csv.DictReader(table.splitlines()))
-    assert len(rows) == 400
-    assert set(rows[0]) == {"sarcastic", "sincere", "sha256"}
-    assert all(" " not in value for row in rows for value in row.values())
-
-
-def test_torn_short_and_contextless_pairs_are_left_out():
-    rows = pairs(4)
-    rows[1] = replace(rows[1], label=True)
-    rows[2] = replace(rows[2], response=Turn("", "sure"))
-    rows[4], rows[5] = (replace(row, context=()) for row in rows[4:6])
-    assert [yes.id for yes, _ in usable_pairs(rows)] == ["y3"]
-
-
-def test_models_are_asked_and_scored_against_one_half(tmp_path):
-    result = run_organic(pairs(), ["baseline/random", "baseline/longest"], out=tmp_path, pairs=30)
-    by_model = {scores.model: scores for scores in result.scores}
-    assert by_model["baseline/random"].chance == 0.5
-    assert by_model["baseline/random"].avg.low < 0.5 < by_model["baseline/random"].avg.high
-    assert "chance 0.500" in result.summary().text()
-    [log] = read_logs(next(path for path in tmp_path.iterdir() if "random" in path.name))
-    assert len(log.items) == 30
-
-
-def test_the_board_draws_chance_where_two_options_put_it(tmp_path):
-    run_organic(pairs(), ["baseline/random", "baseline/longest"], out=tmp_path / "runs", pairs=30)
-    write_leaderboard([tmp_path / "runs"], tmp_path / "site")
-    page = (tmp_path / "site" / "index.html").read_text()
-    assert "one of two options" in page
-    assert '<td class="n" data-v="0.5"><b>0.500</b>' in page
-    assert "chance is 1 in 4" in page
-    # The dashed line of every interval is in the middle of its scale (176 wide).
-    marks = re.findall(r'class="chance" x1="([0-9.]+)" x2="([0-9.]+)" y1="1"', page)
-    assert set(marks) == {("88.0", "88.0")}
-    assert "0.167" not in page
-
-
-def test_a_corpus_without_pairs_is_one_line():
-    with pytest.raises(DeadpanError, match="no pair of a sarcastic and a sincere reply"):
-        organic_set([replace(row, sequence="") for row in pairs()])
-
-
 class Splendid:
-    """A detector that knows one word, and cannot decide about every tenth comment."""
+    """A detector that knows one word."""
 
     seen_ = None
 
     def predict(self, examples):
-        undecided = [example.context[-1].text.split()[6].endswith("0") for example in examples]
-        scores = [
-            0.5 if torn else float("splendid" in example.response.text)
-            for example, torn in zip(examples, undecided, strict=True)
-        ]
-        return [Prediction(e.id, None, score, "") for e, score in zip(examples, scores, strict=True)]
+        return [Prediction(e.id, None, float("splendid" in e.response.text), "") for e in examples]
 
 
-def test_a_detector_chooses_the_reply_that_it_scores_higher(tmp_path):
-    detectors = {"one-word": Splendid()}
-    result = run_organic(pairs(), detectors=detectors, out=tmp_path, pairs=30, runs=2)
-    [scores] = result.scores
-    assert scores.model == "baseline/detector-one-word"
-    assert scores.avg.value == 27 / 30  # numbers 0, 10 and 20 have equal scores, which is no answer
-    assert sum(row.unread for row in result.runs[0].rows) == 6
-    both = run_organic(pairs(), "baseline/first", detectors=detectors, out=tmp_path, pairs=30, runs=2)
-    assert {each.model for each in both.scores} == {"baseline/first", "baseline/detector-one-word"}
-
-
-def test_a_detector_that_was_trained_on_the_replies_is_refused(tmp_path):
+def test_published_pairs_have_two_options_and_are_run_like_any_set(tmp_path):
+    made = make_organic(sequences_of(pairs()), tmp_path / "s.jsonl", options=2, source="sarc-main")
+    chosen = detector_answers(made.set, {"one-word": Splendid()})
+    result = run_bench(["baseline/random", *chosen], made.set, runs=2, out=tmp_path / "runs", answerers=chosen)
+    by_model = {scores.model: scores for scores in result.scores}
+    assert by_model["baseline/random"].chance == 0.5
+    assert by_model["baseline/detector-one-word"].avg.value == 1.0
+    assert "organic reply" in str(score_bench(tmp_path / "runs"))
+    assert write_quiz(tmp_path / "s.jsonl", tmp_path / "quiz", raters=3).items == len(made.set.items)
     trained = Detector("bow").fit(pairs())
-    with pytest.raises(DeadpanError, match="mine was trained on 60 of the 60 replies"):
-        run_organic(pairs(), detectors={"mine": trained}, out=tmp_path, pairs=30)
-    with pytest.raises(DeadpanError, match="detectors must be a mapping"):
-        run_organic(pairs(), detectors=[trained], out=tmp_path, pairs=30)
+    with pytest.raises(DeadpanError, match=r"mine was trained on \d+ of the \d+ replies"):
+        detector_answers(made.set, {"mine": trained})
+    with pytest.raises(DeadpanError, match="no organic set"):
+        detector_answers(open_set("public"), {"mine": trained})
 
 
-def test_two_detectors_of_one_name_are_refused(deadpan, tmp_path):
-    for place in ("a", "b"):
-        Detector("bow").fit(["Oh great.", "It rains."], [True, False]).save(tmp_path / place / "mine")
-    (tmp_path / "pairs.jsonl").write_text("".join(json.dumps(encode(example)) + "\n" for example in pairs(8)))
-    ran = deadpan("bench", "organic", tmp_path / "pairs.jsonl", "--detector", tmp_path / "a" / "mine",
-                  "--detector", tmp_path / "b" / "mine", "--out", tmp_path / "out")  # fmt: skip
-    assert ran.status == 2
-    assert "two detectors have folders of the same name" in ran.err
-    assert not (tmp_path / "out").exists()
-
-
-def test_the_command_takes_the_detector_that_comes_with_the_package(deadpan, tmp_path):
-    rows = "".join(json.dumps(encode(example)) + "\n" for example in pairs(8))
-    (tmp_path / "pairs.jsonl").write_text(rows)
-    ran = deadpan("bench", "organic", tmp_path / "pairs.jsonl", "--detector", "base", "--limit", "8",
-                  "--out", tmp_path / "out", "--json")  # fmt: skip
-    assert ran.status == 0
-    assert [each["model"] for each in ran.json["runs"]] == ["baseline/detector-base"]
-
-
-def test_a_part_of_the_published_pairs_is_not_the_whole_track(tmp_path, monkeypatch):
-    monkeypatch.setattr(organic, "_published", list)
-    result = run_organic(iter(pairs()), "baseline/first", out=tmp_path, pairs=10)
-    assert result.partial and not result.scores[0].whole_set
-    assert (len(result.runs[0].plan.items), result.runs[0].plan.set_size) == (10, 30)
-    assert "Runs on part of a set are not on a leaderboard" in str(result)
-    whole = run_organic(pairs(), "baseline/first", out=tmp_path / "whole")
-    assert whole.scores[0].whole_set and whole.runs[0].plan.set_hash == result.runs[0].plan.set_hash
-
-
-def test_fewer_pairs_than_a_corpus_has_are_a_part_of_the_track(tmp_path):
-    some = run_organic(pairs(30), ["baseline/random"], out=tmp_path / "some", pairs=10)
-    everything = run_organic(pairs(30), ["baseline/random"], out=tmp_path / "all")
-    assert [(result.scores[0].whole_set, result.scores[0].n) for result in (some, everything)] == [
-        (False, 10),
-        (True, 30),
-    ]
-    assert some.scores[0].set_hash == everything.scores[0].set_hash
+def test_two_months_are_compared_with_an_interval(tmp_path):
+    for name, when in (("may", MAY), ("july", JULY)):
+        made = make_organic(threads(60, 6, when), tmp_path / f"{name}.jsonl")
+        run_bench(["baseline/random", "baseline/first"], made.set, runs=2, out=tmp_path / name)
+    result = score_bench([tmp_path / "may", tmp_path / "july"])
+    [first, _] = result.as_dict()["months"]
+    assert (first["earlier"], first["later"]) == ("organic-own@2026.5.0", "organic-own@2026.7.0")
+    assert first["difference"]["low"] < 0 < first["difference"]["high"]
+    assert "not significantly" in str(result)

@@ -8,9 +8,10 @@ import socket
 import pytest
 
 from bench_items import make_item, small_set
+from deadpan import Detector
 from deadpan.bench.items.item import write_items
 from deadpan.records import Example, Turn
-from deadpan.storage import lock_folder, write_records
+from deadpan.storage import lock_folder, read_records, write_records
 from deadpan.validation import encode
 
 
@@ -213,32 +214,63 @@ def test_two_runs_in_one_folder_do_not_ask_twice(deadpan, mine, tmp_path):
     assert not list((tmp_path / "r").rglob("*.jsonl"))
 
 
-def replies(path, n=40):
-    """Write pairs of replies of which the sarcastic one is the longer."""
+def replies(path, n=40, words="the council votes on road number"):
+    """Write pairs of replies, one of them sarcastic."""
     rows = []
     for i in range(n):
-        said = {"context": (Turn("", f"the council votes on road number {i}"),), "sequence": f"s{i}"}
+        said = {"context": (Turn("", f"{words} {i}"),), "sequence": f"s{i}"}
         rows += [
-            Example(f"y{i}", Turn("", f"oh splendid, yet another long road to nowhere {i}"), label=True, **said),
-            Example(f"n{i}", Turn("", f"the last one took years {i}"), label=False, **said),
+            Example(f"y{i}", Turn("", f"oh splendid, yet another {words} {i}"), label=True, **said),
+            Example(
+                f"n{i}",
+                Turn("", f"{words} {'took quite some years to build' if i % 2 else 'is closed'} {i}"),
+                label=False,
+                **said,
+            ),
         ]
     write_records(path, rows, Example)
     return path
 
 
 def test_organic_finds_who_knows_and_who_guesses(deadpan, tmp_path):
-    ran = deadpan("bench", "organic", replies(tmp_path / "p.jsonl"), "--llm", "baseline/longest",
-                  "--llm", "baseline/random", "--out", tmp_path / "runs", "--json")  # fmt: skip
+    Detector("bow").fit(list(read_records(replies(tmp_path / "q.jsonl", words="one road"), Example))).save(
+        tmp_path / "bow"
+    )
+    made = deadpan(
+        "bench",
+        "organic",
+        "make",
+        replies(tmp_path / "p.jsonl"),
+        "--options",
+        2,
+        "--out",
+        tmp_path / "set.jsonl",
+        "--json",
+    )
+    assert made.json["chance"] == 0.5
+    ran = deadpan("bench", "run", "--set", tmp_path / "set.jsonl", "--detector", tmp_path / "bow",
+                  "--llm", "baseline/random", "--runs", 1, "--out", tmp_path / "runs", "--json")  # fmt: skip
     scores = {one["model"]: one for one in ran.json["runs"]}
-    assert scores["baseline/longest"]["avg"]["low"] > 0.9
+    assert scores["baseline/detector-bow"]["avg"]["low"] > 0.8
     assert scores["baseline/random"]["avg"]["low"] < 0.5 < scores["baseline/random"]["avg"]["high"]
-    logs = sorted(path for path in (tmp_path / "runs").iterdir() if path.is_dir())
-    [pair] = deadpan("compare", *logs, "--json").json["comparisons"]
-    assert pair["significant"]
+    filled = deadpan(
+        "bench",
+        "organic",
+        "fill",
+        tmp_path / "set.ids.csv",
+        tmp_path / "p.jsonl",
+        "--out",
+        tmp_path / "again.jsonl",
+        "--json",
+    )
+    assert filled.json["hash"] == made.json["hash"]
 
 
 def test_bad_organic_tracks_are_one_line(deadpan, tmp_path):
     (tmp_path / "few.csv").write_text("text,label\noh sure,1\nit rains,0\n")
-    fails(deadpan("bench", "organic", tmp_path / "few.csv"), "no pair of a sarcastic and a sincere reply")
-    fails(deadpan("bench", "organic", tmp_path / "nowhere.csv"), "nowhere.csv")
-    fails(deadpan("bench", "organic", replies(tmp_path / "p.jsonl"), "--limit", 0), "--limit")
+    make = ("bench", "organic", "make", "--out", tmp_path / "set.jsonl")
+    fails(deadpan(*make, tmp_path / "few.csv"), "no sequences in it")
+    fails(deadpan(*make, tmp_path / "nowhere.csv"), "nowhere.csv")
+    fails(deadpan(*make, tmp_path), "not a finished corpus")
+    fails(deadpan(*make, replies(tmp_path / "p.jsonl"), "--limit", 0), "--limit")
+    fails(deadpan(*make, replies(tmp_path / "p.jsonl")), "give fewer --options")

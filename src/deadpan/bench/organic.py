@@ -1,147 +1,464 @@
-"""The organic track: two real replies to one comment; which one did its author mean sarcastically?
+"""The organic track: a real thread and real replies to it; which one did its author mean sarcastically?
 
-The package holds ids and hashes of SARC pairs only; the texts come from the user's copy of the corpus. The
-runner, the rows and the scores are those of SarcBench.
+A set is made from sequences of a corpus: exactly one of the replies was marked by its author. It is an
+ordinary set of items, so runner, scores and board are those of SarcBench. Texts stay with whoever built the
+corpus: ids and hashes can be published, and whoever has the corpus restores the set from them.
 """
 
 from __future__ import annotations
 
 import csv
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
-from importlib.resources import files
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.util import find_spec
+from itertools import chain, combinations, islice
 from pathlib import Path
-from typing import Any
 
-from deadpan.arguments import check_examples, check_mapping, check_names, check_whole
-from deadpan.bench.api import BenchResult, run_bench
-from deadpan.bench.items.item import LETTERS
+from deadpan.arguments import check_list, check_path, check_whole
+from deadpan.bench.items.check import SetAudit, audit_set
+from deadpan.bench.items.item import LETTERS, OPTIONS, ORGANIC, check_items_name, items_to_bytes, write_items
 from deadpan.bench.items.sets import ItemSet, make_set
 from deadpan.bench.runs.answerers import GivenAnswer
 from deadpan.bench.runs.settings import BASELINE_PREFIX, PosedItem
-from deadpan.draws import draw, sample
-from deadpan.errors import DataError
+from deadpan.bench.scores.score import mean_interval
+from deadpan.draws import draw
+from deadpan.drops import Tally
+from deadpan.errors import ConfigError, DataError
+from deadpan.formats.sarc import SarcComment, SarcSequence
+from deadpan.page.summary import Summary
+from deadpan.page.table import Cell, Table
 from deadpan.records import Example, Item, Predictor, Turn
+from deadpan.results import Result
+from deadpan.stats import Interval
+from deadpan.storage import atomic
+from deadpan.text import fold
 
-VERSION = "1.0.0"
-_NAME = "organic"
-CATEGORY = "organic_reply"
-_QUESTION = "Two people replied to this. Which reply did its author mean sarcastically?"
+_QUESTION = "Which of these replies was meant sarcastically?"
 _WORDS = (4, 40)
 """Fewest and most words of a reply: shorter ones say too little, longer ones are long to read."""
+_TURNS = 4
+"""Turns of the thread above the comment that is replied to."""
+_LIMIT = 400
+_MAX_TOXICITY = 0.9
+_EARLIER = 2
+"""Earlier replies of an author that `history` shows."""
+_TRIED = 300
+"""Choices of other replies that are looked at per thread."""
+GONE = frozenset({"", "[deleted]", "[removed]"})
+_COLUMNS = ("item", "set", "version", "thread", "replies", "answer", "sha256")
 
-_PAIRS = 400
-"""Pairs of the track, unless a corpus of one's own has fewer or more are wanted."""
 
-DIGITS = 16
-Pair = tuple[Example, Example]
+@dataclass(frozen=True, slots=True)
+class OrganicSet(Result):
+    """A set of real replies that was written, what probes make of its options, and what was left out."""
 
+    out: Path
+    ids: Path
+    set: ItemSet = field(repr=False)
+    audit: SetAudit = field(repr=False)
+    scores: Mapping[str, Interval] = field(repr=False)
+    """The share of threads in which the reply with the highest or lowest score is the marked one."""
+    tally: Tally = field(repr=False)
+    notes: tuple[str, ...] = ()
 
-def organic_set(examples: Iterable[Example], *, pairs: int | None = None, seed: int = 0) -> ItemSet:
-    """Return the track as a set of items with two options each, built from pairs of real replies.
+    def as_dict(self) -> dict[str, object]:
+        """Return the files, the hash of the set, its size, the probes and the drops."""
+        probes = {probe.name: probe.accuracy.as_dict() for probe in self.audit.probes}
+        found = {"out": str(self.out), "ids": str(self.ids), "set": self.set.label, "hash": self.set.hash}
+        probes |= {name: value.as_dict() for name, value in self.scores.items()}
+        return {
+            **found,
+            "items": len(self.set.items),
+            "chance": self.audit.chance,
+            "probes": probes,
+            **self.tally.as_dict(),
+        }
 
-    Where the examples hold SARC's published pairs, those of the package are asked, so that scores can be
-    compared; a text that differs from the package's hash is an error. Of another corpus `pairs` are drawn at
-    random (400 by default). A pair is one sarcastic and one sincere response with the same `sequence`.
-    """
-    found = usable_pairs(check_examples(examples))
-    if not found:
-        raise DataError(
-            "no pair of a sarcastic and a sincere reply to the same comment: read sarc-main, or a corpus "
-            "with sequences and contexts"
+    def summary(self) -> Summary:
+        """Return the probes, what was left out, and the next command."""
+        rows: list[tuple[Cell, ...]] = [(probe.name, probe.accuracy) for probe in self.audit.probes]
+        rows += self.scores.items()
+        options = len(self.set.items[0].options)
+        return Summary(
+            (Table(("guess by", "accuracy"), tuple(rows), "Without the thread"),),
+            (
+                *self.tally.notes(),
+                f"Chance is {self.audit.chance:.3f}. Length, score and position are balanced; the words of a reply "
+                "tell something on their own, as its sarcasm does.",
+                *self.notes,
+                f"{self.out}: {len(self.set.items)} threads with {options} replies each, {self.set.label} "
+                f"({self.set.hash[:12]}). Keep it to yourself; {self.ids} holds ids and hashes only.",
+                f"Next: deadpan bench run --set {self.out} --llm MODEL --out runs",
+            ),
         )
-    chosen = _published(found)
-    name = _NAME if chosen else f"{_NAME}-own"
-    if not chosen:
-        wanted = check_whole(_PAIRS if pairs is None else pairs, "the number of pairs", 1)
-        chosen = sample(found, wanted, seed=seed, key=lambda pair: pair[0].id)
-    elif pairs is not None:
-        chosen = chosen[: check_whole(pairs, "the number of pairs", 1)]
-    return make_set(name, "private", [_item(pair) for pair in chosen])
 
 
-def run_organic(
-    examples: Iterable[Example],
-    models: str | Sequence[str] | None = None,
+def make_organic(
+    sequences: Iterable[SarcSequence],
+    out: str | Path,
     *,
-    detectors: Mapping[str, Predictor] | None = None,
-    pairs: int | None = None,
-    runs: int = 1,
-    out: str | Path = "organic",
+    options: int = 6,
+    after: str = "",
+    history: bool = False,
+    limit: int = _LIMIT,
+    source: str = "own",
+    max_toxicity: float | None = _MAX_TOXICITY,
     seed: int = 0,
-    **settings: Any,
-) -> BenchResult:
-    """Ask models which of two real replies was meant sarcastically; `settings` are those of `run_bench`.
+) -> OrganicSet:
+    """Write a set of threads with `options` real replies each, one of them marked by its author.
 
-    `detectors` choose the reply that they score higher; each is a baseline, `baseline/detector-NAME`. Without
-    models and detectors the embedded model is asked.
+    - `after`: a month, YYYY-MM; only replies of later months.
+    - `history`: show earlier replies of each author beside the reply.
+    - `source`: the corpus, a part of the set's name.
+    - `max_toxicity`: threads with a reply above it are left out (English, needs alt-profanity-check).
+
+    Draws depend on ids and `seed`. The other replies are chosen so that the marked one is as often the longest
+    as the shortest, and has as often the highest score as the lowest.
     """
-    rows = check_examples(examples)
-    items, limit = organic_set(rows, pairs=pairs, seed=seed), None
-    if pairs is not None and (items.name == _NAME or pairs < _PAIRS):
-        items, limit = organic_set(rows, seed=seed), pairs  # fewer pairs than the track has are a part of it
-    check_mapping(given := detectors or {}, "detectors", "pass a name and a detector each")
-    chosen = detector_answers(items, given)
-    names = [models] if isinstance(models, str) else check_names(models or [], "models")
-    asked = [*names, *chosen] or None
-    return run_bench(asked, items, limit=limit, runs=runs, out=out, seed=seed, answerers=chosen, **settings)
+    found = _checked(sequences)
+    out = check_path(out, "the file of the set")
+    check_items_name(out)
+    check_whole(limit, "limit", 1)
+    if not 2 <= check_whole(options, "options", 2) <= OPTIONS:
+        raise ConfigError(f"options is {options}: give 2 to {OPTIONS}")
+    begin, tally = _month_end(after), Tally()
+    notes: list[str] = []
+    threads = []
+    for one in found:
+        thread = _thread(one, options, begin)
+        if isinstance(thread, str):
+            tally.drop(thread, one.id)
+        else:
+            threads.append(thread)
+    threads = _without_toxic(threads, max_toxicity, tally, notes)
+    if not threads:
+        raise DataError(_nothing(found, options, after))
+    threads.sort(key=lambda thread: draw(seed, thread.marked.id))
+    chosen = _balanced(threads, options, limit, seed)
+    earlier = _earlier_replies(found) if history else {}
+    version = _version(chosen)
+    items = [_item(thread, earlier, source, version) for thread in chosen]
+    items_set = make_set(_set_name(source, history), "private", items)
+    write_items(out, items)
+    ids = out.with_suffix(".ids.csv")
+    _write_ids(ids, chosen, items)
+    return OrganicSet(
+        out, ids, items_set, audit_set(items_set, seed=seed), _score_probes(chosen, seed), tally, tuple(notes)
+    )
 
 
-def usable_pairs(examples: Sequence[Example]) -> list[Pair]:
-    """Return the (sarcastic, sincere) replies to one comment, neither too short nor too long, in order."""
-    members: dict[str, list[Example]] = {}
+def _checked(sequences: Iterable[SarcSequence]) -> list[SarcSequence]:
+    found = check_list(sequences, "sequences")
+    if any(not isinstance(one, SarcSequence) for one in found):
+        raise DataError("sequences must be SarcSequence records: see BuiltCorpus.sequences and sequences_of")
+    return found
+
+
+def sequences_of(examples: Iterable[Example]) -> list[SarcSequence]:
+    """Return the pairs of a published corpus as sequences: the responses with the same `sequence`."""
+    members: dict[str, list[Example]] = defaultdict(list)
     for example in examples:
         if example.sequence and example.context and example.context[-1].text.strip():
-            members.setdefault(example.sequence, []).append(example)
-    pairs = []
-    for same in members.values():
-        yes = [example for example in same if example.label]
-        no = [example for example in same if example.label is False]
-        if len(yes) == len(no) == 1 and all(_readable(example) for example in same):
-            pairs.append((yes[0], no[0]))
-    return pairs
-
-
-def _readable(example: Example) -> bool:
-    return _WORDS[0] <= len(example.response.text.split()) <= _WORDS[1]
-
-
-def pair_hash(pair: Pair) -> str:
-    """Return a hash of both texts, by which a user's copy of the corpus is checked."""
-    texts = "\x1f".join(example.response.text.strip() for example in pair)
-    return hashlib.sha256(texts.encode("utf-8", "surrogatepass")).hexdigest()[:DIGITS]
-
-
-def _published(found: Sequence[Pair]) -> list[Pair]:
-    """Return the pairs that the package names, if the corpus has them all."""
-    table = files("deadpan.bench").joinpath("organic_pairs.csv").read_text(encoding="utf-8")
-    by_ids = {(yes.id, no.id): (yes, no) for yes, no in found}
-    rows = list(csv.DictReader(table.splitlines()))
-    named = [(by_ids.get((row["sarcastic"], row["sincere"])), row) for row in rows]
-    if any(pair is None for pair, _ in named):
-        return []
-    changed = [row["sarcastic"] for pair, row in named if pair and pair_hash(pair) != row["sha256"]]
-    if changed:
-        raise DataError(
-            f"{len(changed)} of {len(rows)} pairs have a different text than when the track was made, first "
-            f"{changed[0]!r}: read the corpus with its markers stripped, as by default"
+            members[example.sequence].append(example)
+    found = []
+    for name, same in members.items():
+        above = tuple(SarcComment(name, turn.speaker, turn.text, 0, 0) for turn in same[0].context)
+        replies = tuple(
+            SarcComment(
+                e.id,
+                e.response.speaker,
+                e.response.text,
+                _whole(e.meta.get("score")),
+                _whole(e.meta.get("created_utc")),
+                e.label,
+            )
+            for e in same
         )
-    return [pair for pair, _ in named if pair]
+        found.append(SarcSequence(name, str(same[0].meta.get("subreddit", "")), same[0].split, above, replies))
+    return found
 
 
-def _item(pair: Pair) -> Item:
-    """Return a pair as an item; which reply stands first depends on its id alone."""
-    yes, no = pair
-    first = draw(0, f"{_NAME}:{yes.id}")[0] % 2
-    *before, said = yes.context
-    replies = (yes, no) if first == 0 else (no, yes)
+def _whole(value: object) -> int:
+    return int(str(value)) if re.fullmatch(r"-?\d+", str(value)) else 0
+
+
+# ---------------------------------------------------------------- threads
+
+
+@dataclass(frozen=True, slots=True)
+class _Thread:
+    """A thread that can be asked about: the marked reply and the others, of which some are shown."""
+
+    id: str
+    subreddit: str
+    above: tuple[SarcComment, ...]
+    marked: SarcComment
+    others: tuple[SarcComment, ...]
+
+    @property
+    def shown(self) -> list[SarcComment]:
+        """Return the replies in their order, which depends on their ids alone."""
+        return sorted((self.marked, *self.others), key=lambda reply: draw(0, f"organic:{self.marked.id}:{reply.id}"))
+
+
+def _thread(one: SarcSequence, options: int, begin: float) -> _Thread | str:
+    """Return a thread with one marked reply and enough others, or the reason why it is none."""
+    if not one.ancestors or one.ancestors[-1].text.strip() in GONE:
+        return "comment_deleted"
+    fit = [reply for reply in one.replies if _readable(reply) and reply.created_utc >= begin]
+    marked = [reply for reply in fit if reply.label]
+    if len(marked) != 1 or sum(bool(reply.label) for reply in one.replies) != 1:
+        return "not_one_marked_reply"
+    texts = {fold(reply.text): reply for reply in reversed(fit) if reply.label is False}  # equal replies once
+    others = tuple(reply for text, reply in reversed(texts.items()) if text != fold(marked[0].text))
+    if len(others) < options - 1:
+        return "too_few_replies"
+    return _Thread(one.id, one.subreddit, one.ancestors, marked[0], others)
+
+
+def _readable(reply: SarcComment) -> bool:
+    gone = reply.text.strip() in GONE or reply.author in GONE - {""}
+    return not gone and _WORDS[0] <= len(reply.text.split()) <= _WORDS[1]
+
+
+def _without_toxic(threads: list[_Thread], most: float | None, tally: Tally, notes: list[str]) -> list[_Thread]:
+    """Leave out threads with a text above the limit; all texts are judged at once."""
+    if most is None or find_spec("profanity_check") is None:
+        notes.append("Toxicity was not checked" + ("." if most is None else ": pip install 'deadpan[generate]'."))
+        return threads
+    from profanity_check import predict_prob
+
+    texts = [[thread.above[-1].text, *(reply.text for reply in thread.shown)] for thread in threads]
+    judged = iter(predict_prob(list(chain.from_iterable(texts)))) if texts else iter(())
+    kept = []
+    for thread, own in zip(threads, texts, strict=True):
+        if max(islice(judged, len(own))) > most:
+            tally.drop("toxic", thread.id)
+        else:
+            kept.append(thread)
+    return kept
+
+
+def _month_end(month: str) -> float:
+    """Return when a month ends, in seconds; 0 for no month."""
+    if not month:
+        return 0.0
+    match = re.fullmatch(r"(\d{4})-(0[1-9]|1[0-2])", month)
+    if not match:
+        raise ConfigError(f"after is {month!r}: give a month, such as 2026-06")
+    year, number = int(match[1]), int(match[2])
+    return datetime(year + number // 12, number % 12 + 1, 1, tzinfo=UTC).timestamp()
+
+
+def _nothing(found: Sequence[SarcSequence], options: int, after: str) -> str:
+    """Return why no thread can be asked about, and what to do."""
+    if not found:
+        return "no sequences in it: give a corpus that `deadpan corpus build` wrote, or sarc-main"
+    if not any(reply.label for one in found for reply in one.replies):
+        return f"none of {len(found):,} threads has a reply that its author marked: give a corpus with labels"
+    most = max(len(one.replies) for one in found)
+    when = f" after {after}" if after else ""
+    return (
+        f"none of {len(found):,} threads has one marked reply and {options - 1} others of {_WORDS[0]} to {_WORDS[1]} "
+        f"words{when}; the longest has {most} replies: give fewer --options, or a larger corpus"
+    )
+
+
+def _balanced(threads: Sequence[_Thread], options: int, limit: int, seed: int) -> list[_Thread]:
+    """Choose the other replies of each thread, so that the ranks of length and of score are even over the set."""
+    wanted = min(limit, len(threads))
+    while True:
+        most = -(-wanted // options)
+        used, chosen = Counter[tuple[str, int]](), list[_Thread]()
+        for thread in threads:
+            fitting = []
+            for others in _choices(thread, options, seed):
+                short, low, gap = _ranks(thread.marked, others)
+                cells = (("length", short), ("score", low))
+                if all(used[cell] < most for cell in cells):
+                    fitting.append((sum(used[cell] for cell in cells), gap, cells, others))
+            if not fitting:
+                continue
+            *_, cells, others = min(fitting, key=lambda choice: choice[:2])
+            used.update(cells)
+            chosen.append(_Thread(thread.id, thread.subreddit, thread.above, thread.marked, others))
+            if len(chosen) == wanted:
+                return chosen
+        if len(chosen) >= 0.95 * wanted or wanted <= options:
+            return chosen
+        wanted = max(len(chosen), options)
+
+
+def _choices(thread: _Thread, options: int, seed: int) -> Iterator[tuple[SarcComment, ...]]:
+    """Yield the other replies that may be shown, all choices or some drawn by hash."""
+    drawn = sorted(thread.others, key=lambda reply: draw(seed, f"other:{reply.id}"))
+    yield from islice(combinations(drawn, options - 1), _TRIED)
+
+
+def _ranks(marked: SarcComment, others: Sequence[SarcComment]) -> tuple[int, int, int]:
+    """Return how many others are shorter and how many have a lower score; equal ones are ordered by hash."""
+    coin = draw(0, marked.id)
+    size = len(marked.text)
+    shorter = sum((len(other.text), draw(0, other.id)) < (size, coin) for other in others)
+    lower = sum((other.score, draw(1, other.id)) < (marked.score, draw(1, marked.id)) for other in others)
+    return shorter, lower, sum(abs(len(other.text) - size) for other in others)
+
+
+def _score_probes(threads: Sequence[_Thread], seed: int) -> dict[str, Interval]:
+    """Return how often the highest and the lowest score give the marked reply away; ties share the credit."""
+    if len({reply.score for thread in threads for reply in thread.shown}) < 2:
+        return {}
+    found = {}
+    for name, sign in (("highest score", 1), ("lowest score", -1)):
+        credit: list[float] = []
+        for thread in threads:
+            best = max(sign * reply.score for reply in thread.shown)
+            top = [reply for reply in thread.shown if sign * reply.score == best]
+            credit.append((thread.marked in top) / len(top))
+        found[name] = mean_interval(credit, [thread.id for thread in threads], seed)
+    return found
+
+
+# ---------------------------------------------------------------- items
+
+
+def _set_name(source: str, history: bool) -> str:
+    return "-".join(["organic", re.sub(r"[^A-Za-z0-9.]+", "-", source).strip("-") or "own", *["history"] * history])
+
+
+def _version(threads: Sequence[_Thread]) -> str:
+    """Return the month of the newest reply as a version; 1.0.0 for a corpus without dates."""
+    newest = max(reply.created_utc for thread in threads for reply in thread.shown)
+    date = datetime.fromtimestamp(newest, UTC)
+    return f"{date.year}.{date.month}.0" if newest else "1.0.0"
+
+
+def _item(thread: _Thread, earlier: Mapping[str, Sequence[SarcComment]], source: str, version: str) -> Item:
+    """Return a thread as an item; people are numbered in the order in which they speak."""
+    *before, said = thread.above
+    people: dict[str, str] = {}
+
+    def who(comment: SarcComment) -> str:
+        return people.setdefault(comment.author or comment.id, f"User {len(people) + 1}")
+
+    context = tuple(
+        Turn(who(turn), " ".join(turn.text.split())) for turn in before[-_TURNS:] if turn.text.strip() not in GONE
+    )
+    speaker, shown = who(said), thread.shown
     return Item(
-        id=f"{yes.id}-{no.id}", version=VERSION, context=tuple(before), utterance=said.text,
-        question=_QUESTION, options=tuple(" ".join(reply.response.text.split()) for reply in replies),
-        answer=first, category=CATEGORY, pair_id=yes.group or yes.sequence, author="people on Reddit",
-        speaker=said.speaker or "Comment", language=yes.language or "en",
+        id=thread.marked.id, version=version, context=context, utterance=" ".join(said.text.split()),
+        question=_QUESTION, options=tuple(_option(reply, earlier) for reply in shown),
+        answer=shown.index(thread.marked), category=ORGANIC, pair_id="", author="people on Reddit",
+        speaker=speaker, language="en", tags=(_set_name(source, bool(earlier)), *filter(None, [thread.subreddit])),
     )  # fmt: skip
 
+
+def _option(reply: SarcComment, earlier: Mapping[str, Sequence[SarcComment]]) -> str:
+    """Return a reply, with what its author wrote before where that is asked for."""
+    text = " ".join(reply.text.split())
+    said = [one for one in earlier.get(reply.author, ()) if one.created_utc < reply.created_utc][-_EARLIER:]
+    if not said:
+        return text
+    quoted = " / ".join(f'"{" ".join(one.text.split()[: _WORDS[1]])}"' for one in said)
+    return f"{text} [earlier by the same author: {quoted}]"
+
+
+def _earlier_replies(sequences: Iterable[SarcSequence]) -> dict[str, list[SarcComment]]:
+    """Return the replies of every author, oldest first."""
+    found: dict[str, dict[str, SarcComment]] = defaultdict(dict)
+    for comment in chain.from_iterable((*one.ancestors, *one.replies) for one in sequences):
+        if comment.author not in GONE and comment.text.strip() not in GONE:
+            found[comment.author][comment.id] = comment
+    return {author: sorted(said.values(), key=lambda one: one.created_utc) for author, said in found.items()}
+
+
+# ---------------------------------------------------------------- ids and hashes
+
+
+def item_hash(item: Item) -> str:
+    """Return the hash of an item with its texts, by which a restored one is checked."""
+    return hashlib.sha256(items_to_bytes([item])).hexdigest()
+
+
+def _write_ids(path: Path, threads: Sequence[_Thread], items: Sequence[Item]) -> None:
+    """Write ids and hashes, from which whoever has the corpus restores the set."""
+    with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(_COLUMNS)
+        for thread, item in zip(threads, items, strict=True):
+            replies = " ".join(reply.id for reply in thread.shown)
+            named = (item.id, item.tags[0], item.version, thread.id)
+            writer.writerow((*named, replies, LETTERS[item.answer], item_hash(item)))
+
+
+@dataclass(frozen=True, slots=True)
+class FilledSet(Result):
+    """A set that was restored from ids, every item with the hash that it had."""
+
+    out: Path
+    set: ItemSet = field(repr=False)
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the file, the set and its hash."""
+        return {"out": str(self.out), "set": self.set.label, "items": len(self.set.items), "hash": self.set.hash}
+
+    def summary(self) -> Summary:
+        """Return what was restored."""
+        same = "every hash is the same"
+        return Summary(
+            notes=(f"{self.out}: {len(self.set.items)} items of {self.set.label}; {same} ({self.set.hash[:12]}).",)
+        )
+
+
+def fill_organic(ids: Path, sequences: Iterable[SarcSequence], out: str | Path) -> FilledSet:
+    """Restore a set from ids and a corpus; a text that differs from its hash is an error."""
+    found = _checked(sequences)
+    out = check_path(out, "the file of the set")
+    check_items_name(out)
+    rows = _read_ids(check_path(ids, "the file of ids"))
+    threads = {one.id: one for one in found}
+    name = rows[0]["set"]
+    earlier = _earlier_replies(found) if name.endswith("-history") else {}
+    source = name.removeprefix("organic-").removesuffix("-history")
+    items = []
+    for row in rows:
+        one = threads.get(row["thread"])
+        replies = {reply.id: reply for reply in one.replies} if one else {}
+        wanted = row["replies"].split()
+        missing = next((id for id in wanted if id not in replies), None)
+        if one is None or missing:
+            raise DataError(
+                f"{ids}: reply {missing or wanted[0]} is not in the corpus: give the corpus it was made from"
+            )
+        marked = replies[row["item"]]
+        others = tuple(replies[id] for id in wanted if id != marked.id)
+        item = _item(_Thread(one.id, one.subreddit, one.ancestors, marked, others), earlier, source, row["version"])
+        if item_hash(item) != row["sha256"]:
+            raise DataError(f"{ids}: item {row['item']} has another text than when the set was made: give that corpus")
+        items.append(item)
+    made = make_set(name, "private", items)
+    write_items(out, items)
+    return FilledSet(out, made)
+
+
+def _read_ids(path: Path) -> list[dict[str, str]]:
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            header, *rows = list(csv.reader(file))
+        if tuple(header) != _COLUMNS or not rows or any(len(row) != len(_COLUMNS) for row in rows):
+            raise ValueError("other columns, or a cut-off line")
+        return [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
+    except FileNotFoundError:
+        raise DataError(f"{path}: no such file: give the .ids.csv that `deadpan bench organic make` wrote") from None
+    except (ValueError, IndexError, csv.Error) as bad:
+        raise DataError(f"{path}: not the ids of an organic set ({bad})") from None
+
+
+# ---------------------------------------------------------------- detectors
 
 _NAMED = f"{BASELINE_PREFIX}detector-"
 """Detectors are baselines of the track: they cost nothing and read no question."""
@@ -163,19 +480,13 @@ class ChosenReplies:
         return GivenAnswer(f"Final Answer: {LETTERS[given.index(max(known))]}", "stop", self.name)
 
 
-def detector_names(folders: Sequence[Path]) -> dict[str, Path]:
-    """Return the folders of detectors by their last name, which stands on the board: a path says too much."""
-    names = {folder.name: folder for folder in folders}
-    if len(names) < len(folders):
-        raise DataError("two detectors have folders of the same name: rename one, or run them separately")
-    return names
-
-
 def detector_answers(items: ItemSet, detectors: Mapping[str, Predictor]) -> dict[str, ChosenReplies]:
     """Return what each detector chooses, by its name on the board.
 
     A detector that was trained on one of the replies is refused, where it knows what it was trained on.
     """
+    if detectors and any(item.category != ORGANIC for item in items.items):
+        raise ConfigError(f"a detector scores replies, not readings: {items.label} is no organic set")
     replies = [_replies(item) for item in items.items]
     flat = [reply for both in replies for reply in both]
     answers = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ import click
 
 from deadpan.bench import DEFAULT_SET
 from deadpan.cli.command import Group
-from deadpan.cli.llm import sampling_options
+from deadpan.cli.llm import NumberOrNone, sampling_options
 from deadpan.cli.options import (
     PATH,
     base_url_option,
@@ -24,11 +25,10 @@ from deadpan.cli.options import (
     preset_option,
     reading_options,
     sample_option,
-    source_argument,
 )
 from deadpan.cli.terminal.live import live
 from deadpan.cli.terminal.output import json_option, seed_option, show
-from deadpan.errors import ConfigError
+from deadpan.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from deadpan.datasets import Reading
@@ -198,11 +198,19 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
 @click.option("--explain", is_flag=True, help="The open track: ask for a sentence instead of a letter.")
 @click.option("--judge", default="", help="Open track: a model that marks sentences with the rubric.")
 @click.option("--people", type=PATH, help="Open track: people's marks, a CSV with item, run, right.")
+@click.option("--detector", "folders", multiple=True, type=PATH, help="Organic sets: a trained detector, or `base`.")
 @click.option("--out", default="runs", show_default=True, type=PATH, help="Where to write.")
 @json_option
 @preset_option("bench run")
 def run_command(
-    models: tuple[str, ...], explain: bool, judge: str, people: Any, out: Path, as_json: bool, **options: Any
+    models: tuple[str, ...],
+    folders: tuple[Path, ...],
+    explain: bool,
+    judge: str,
+    people: Any,
+    out: Path,
+    as_json: bool,
+    **options: Any,
 ) -> int:
     """Ask models every item of a set. Run the same command again to resume a killed run.
 
@@ -221,8 +229,25 @@ def run_command(
             settings = run_settings(**_given(options))
             opened = run_open_track(models, settings, out, judge=judge, people=people, watch=watch)
             return show(opened, as_json)
-        result = run_bench(models or None, out=out, watch=watch, **_given(options))
+        given = _given(options)
+        if folders:
+            given["set"], answerers = _with_detectors(given["set"], folders)
+            models, given["answerers"] = (*models, *answerers), answerers
+        result = run_bench(models or None, out=out, watch=watch, **given)
     return show(result, as_json, failed=result.incomplete)
+
+
+def _with_detectors(items: str, folders: tuple[Path, ...]) -> tuple[Any, dict[str, Any]]:
+    """Return the set, and what detectors answer by their names on the board."""
+    from deadpan.bench.items.sets import open_set
+    from deadpan.bench.organic import detector_answers
+    from deadpan.detect.detector import Detector
+
+    opened = open_set(items, ask_passphrase)
+    names = {folder.name: folder for folder in folders}
+    if len(names) < len(folders):
+        raise ConfigError("two detectors have folders of the same name: rename one, or run them separately")
+    return opened, detector_answers(opened, {name: Detector.load(folder) for name, folder in names.items()})
 
 
 @bench.command()
@@ -241,26 +266,70 @@ def contamination(model: str | None, items: str, as_json: bool, **options: Any) 
     return show(result, as_json, failed=result.contaminated)
 
 
-@bench.command()
-@source_argument
-@click.option("--llm", "models", multiple=True, help="A model. [default: the embedded model]")
-@click.option("--detector", "folders", multiple=True, type=PATH, help="A trained detector, or `base`.")
-@click.option("--limit", "pairs", type=click.IntRange(min=1), help="Ask only the first N of 400 pairs.")
-@click.option("--runs", default=1, show_default=True, help="How many times each pair is asked.")
-@click.option("--out", default="organic", show_default=True, type=PATH, help="Where to write.")
+@bench.group()
+def organic() -> None:
+    """Sets of real replies, one of which its author marked as sarcastic; asked with `bench run`."""
+
+
+@organic.command("make")
+@click.argument("corpus", metavar="CORPUS")
+@click.option("--options", default=6, show_default=True, type=click.IntRange(2, 6), help="Replies per thread.")
+@click.option("--after", default="", metavar="MONTH", help="Only replies of later months, such as 2026-06.")
+@click.option("--history", is_flag=True, help="Show earlier replies of each author.")
+@click.option("--limit", default=400, show_default=True, type=click.IntRange(min=1), help="Threads at most.")
+@click.option(
+    "--max-toxicity",
+    type=NumberOrNone(),
+    default=0.9,
+    show_default=True,
+    help="Leave out threads with a reply above it; none: all threads.",
+)
+@out_option
 @reading_options
 @seed_option
 @json_option
-def organic(source: str, folders: Any, reading: Reading, as_json: bool, **options: Any) -> int:
-    """Ask which of two real replies was meant sarcastically; SOURCE is your copy of sarc-main."""
-    from deadpan.bench.organic import detector_names, run_organic
-    from deadpan.datasets import read_source
-    from deadpan.detect.detector import Detector
+def organic_make(corpus: str, reading: Reading, as_json: bool, **options: Any) -> None:
+    """Make a set from CORPUS: which of these replies was meant sarcastically?
 
-    detectors = {name: Detector.load(folder) for name, folder in detector_names(folders).items()}
-    with live() as watch:
-        result = run_organic(read_source(source, reading), detectors=detectors, watch=watch, **options)
-    return show(result, as_json, failed=result.incomplete)
+    CORPUS is a folder that `corpus build` wrote, its sequences as .parquet or .jsonl, or a name such as
+    sarc-main, whose pairs have --options 2.
+    """
+    from deadpan.bench.organic import make_organic
+
+    source = Path(corpus).name if Path(corpus).exists() else corpus
+    show(make_organic(_sequences(corpus, reading), source=source, **options), as_json)
+
+
+@organic.command("fill")
+@click.argument("ids", type=PATH)
+@click.argument("corpus", metavar="CORPUS")
+@out_option
+@reading_options
+@json_option
+def organic_fill(ids: Path, corpus: str, out: Path, reading: Reading, as_json: bool) -> None:
+    """Restore the set of IDS (the .ids.csv of `make`) from CORPUS, and prove by hash that it is the same."""
+    from deadpan.bench.organic import fill_organic
+
+    show(fill_organic(ids, _sequences(corpus, reading), out), as_json)
+
+
+def _sequences(corpus: str, reading: Reading) -> Any:
+    """Return the sequences of a built corpus, of a file of them, or of a published corpus."""
+    path = Path(corpus)
+    if path.is_dir():
+        from deadpan.corpus.built.folder import BuiltCorpus
+
+        return BuiltCorpus(path).sequences("raw")
+    if path.suffix in (".parquet", ".jsonl") and path.is_file():
+        from deadpan.formats.sarc import SarcSequence
+        from deadpan.storage import read_records
+
+        with suppress(DataError):  # else a table of examples
+            return list(read_records(path, SarcSequence))
+    from deadpan.bench.organic import sequences_of
+    from deadpan.datasets import read_source
+
+    return sequences_of(read_source(corpus, reading))
 
 
 @bench.command("score")

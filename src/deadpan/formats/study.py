@@ -377,7 +377,7 @@ class PairwiseItem(StudyItem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuizItem(StudyItem):
-    """A SarcBench question with six options: `answer` is the place of the best one, from 0."""
+    """A SarcBench question with two to six options: `answer` is the place of the best one, from 0."""
 
     options: tuple[str, ...]
     question: str = ""
@@ -393,10 +393,10 @@ class QuizItem(StudyItem):
         """Return why the item cannot be used."""
         if problem := StudyItem.problem(self):
             return problem
-        if len(self.options) != OPTIONS_OF_A_QUIZ or not all(option.strip() for option in self.options):
-            return "needs six options that are not empty"
-        if self.answer not in range(OPTIONS_OF_A_QUIZ) and not self.check:
-            return "needs answer, 0 to 5: the place of the best option"
+        if not 2 <= len(self.options) <= OPTIONS_OF_A_QUIZ or not all(option.strip() for option in self.options):
+            return "needs two to six options that are not empty"
+        if self.answer not in range(len(self.options)) and not self.check:
+            return "needs answer, the place of the best option"
         return ""
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
-from deadpan.bench.items.item import CHANCE, CHECKS, LETTERS, MISTAKES, OPTIONS, WRITTEN, family
+from deadpan.bench.items.item import CHANCE, CHECKS, LETTERS, MISTAKES, OPTIONS, ORGANIC, WRITTEN, family
 from deadpan.bench.items.probes import RULES, form_only, options_only, overlap, rule_credit, utterance_only
 from deadpan.bench.items.sets import AskPassphrase, ItemSet, count_pairs, open_set
 from deadpan.page.summary import Summary
@@ -119,8 +119,10 @@ def validate_set(items: str | Path | ItemSet, *, ask: AskPassphrase | None = Non
 def _of_item(item: Item) -> Iterator[SetProblem]:
     if not re.fullmatch(r"\d+\.\d+\.\d+", item.version):
         yield SetProblem(item.id, f"version {item.version!r}", "give three numbers, such as 0.2.0")
-    if len({fold(option) for option in item.options}) < OPTIONS:
+    if len({fold(option) for option in item.options}) < len(item.options):
         yield SetProblem(item.id, "two options are equal", "replace one")
+    if item.category == ORGANIC:  # nobody wrote it, so nobody can rewrite it
+        return
     if not item.context:
         yield SetProblem(item.id, "no context", "say what happened before the remark")
     missing = [name for name in CHECKS if name not in item.checks]
@@ -225,6 +227,8 @@ def _of_copies(items: Sequence[Item]) -> Iterator[SetProblem]:
 def _of_positions(items: Sequence[Item]) -> Iterator[SetProblem]:
     """Test whether answers favour a letter beyond chance (chi-square; reliable from 60 items)."""
     counts = Counter(item.answer for item in items)
+    if items[0].category == ORGANIC:  # drawn by hash
+        return
     expected = len(items) / OPTIONS
     chi = sum((counts[place] - expected) ** 2 / expected for place in range(OPTIONS))
     if _tail(chi) < POSITION_P:
@@ -277,6 +281,7 @@ class SetAudit(Result):
     n: int
     families: int
     smallest_effect: float
+    chance: float
     probes: tuple[Probe, ...] = field(repr=False)
     failed_items: tuple[Giveaway, ...] = field(repr=False)
 
@@ -299,7 +304,7 @@ class SetAudit(Result):
             notes.append(f"... and {len(self.failed_items) - _SHOWN_ITEMS} more (--json lists all)")
         notes.append(f"{self.set} {'passes' if self.passed else 'FAILS'}: {self.n} items in {self.families} families.")
         notes.append(
-            f"Chance is {CHANCE:.3f}. The smallest effect this size would show (80 % power): "
+            f"Chance is {self.chance:.3f}. The smallest effect this size would show (80 % power): "
             f"{100 * self.smallest_effect:.1f} points."
         )
         return Summary((table,), tuple(notes))
@@ -323,24 +328,28 @@ def audit_set(
 
 def _audit(items: ItemSet, seed: int) -> SetAudit:
     groups = [family(item) for item in items.items]
+    chance = sum(1 / len(item.options) for item in items.items) / len(groups)
     probes = []
     for name, guess in CLASSIFIERS.items():
-        probes.append(_classifier(name, _accuracy(guess(items.items, seed), groups, seed)))
+        probes.append(_classifier(name, _accuracy(guess(items.items, seed), groups, seed), chance))
+    letters = max(len(item.options) for item in items.items)
+    unused = {f"always {letter}" for letter in LETTERS[letters:]}
     for name, rule in RULES.items():
-        probes.append(_rule(name, _accuracy(rule_credit(items.items, rule), groups, seed)))
-    failed = [giveaway for item in items.items for giveaway in giveaways(item)]
-    effect = smallest_effect(len(items.items))
-    return SetAudit(items.label, len(groups), len(set(groups)), effect, tuple(probes), tuple(failed))
+        if name not in unused:
+            probes.append(_rule(name, _accuracy(rule_credit(items.items, rule), groups, seed), chance))
+    failed = [giveaway for item in items.items if item.category != ORGANIC for giveaway in giveaways(item)]
+    effect = smallest_effect(len(items.items), chance)
+    return SetAudit(items.label, len(groups), len(set(groups)), effect, chance, tuple(probes), tuple(failed))
 
 
 def _accuracy(credit: FloatArray, groups: Sequence[str], seed: int) -> Interval:
     return bootstrap_interval(lambda rows: float(credit[rows].mean()), groups, seed=seed, limits=(0.0, 1.0))
 
 
-def _classifier(name: str, accuracy: Interval) -> Probe:
+def _classifier(name: str, accuracy: Interval, chance: float) -> Probe:
     """Pass a classifier within the margin of chance whose interval includes chance."""
-    off = (accuracy.value or 0.0) - CHANCE
-    inside = accuracy.low is None or accuracy.high is None or accuracy.low <= CHANCE <= accuracy.high
+    off = (accuracy.value or 0.0) - chance
+    inside = accuracy.low is None or accuracy.high is None or accuracy.low <= chance <= accuracy.high
     if not inside:
         side = "above" if off > 0 else "below"
         return Probe(name, accuracy, False, f"significantly {side} chance")
@@ -349,9 +358,9 @@ def _classifier(name: str, accuracy: Interval) -> Probe:
     return Probe(name, accuracy, True, "at chance")
 
 
-def _rule(name: str, accuracy: Interval) -> Probe:
+def _rule(name: str, accuracy: Interval, chance: float) -> Probe:
     """Fail a simple rule only where it is significantly above chance."""
-    above = accuracy.low is not None and accuracy.low > CHANCE
+    above = accuracy.low is not None and accuracy.low > chance
     return Probe(name, accuracy, not above, "beats chance" if above else "does not beat chance")
 
 
@@ -384,10 +393,10 @@ def _tells(option: str) -> bool:
     return bool(NAMING.search(option.lower()))
 
 
-def smallest_effect(n: int, level: float = LEVEL) -> float:
+def smallest_effect(n: int, chance: float = CHANCE, level: float = LEVEL) -> float:
     """Return the smallest rise above chance that a probe on n items shows with 80 % power."""
     z = NormalDist().inv_cdf((1 + level) / 2) + NormalDist().inv_cdf(_POWER)
-    return z * math.sqrt(CHANCE * (1 - CHANCE) / n)
+    return z * math.sqrt(chance * (1 - chance) / n)
 
 
 def audit_figure(result: SetAudit) -> Figure:
@@ -401,4 +410,4 @@ def audit_figure(result: SetAudit) -> Figure:
         else f"{result.set}: none of {len(result.probes)} ways to guess without reading beats chance"
     )
     scores = {probe.name: probe.accuracy for probe in result.probes}
-    return whiskers(title, scores, unit="accuracy", mark=("chance", CHANCE))
+    return whiskers(title, scores, unit="accuracy", mark=("chance", result.chance))

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from deadpan.bench.items.item import LETTERS, OPTIONS, family
+from deadpan.bench.items.item import LETTERS, family
 from deadpan.draws import draw
 from deadpan.records import Item
 from deadpan.stats.interval import FloatArray, IntArray
@@ -78,11 +78,13 @@ def _cross_validated(
         if not train:
             continue
         seen, unseen = features(train, [items[at] for at in tested])
-        truth = [place == item.answer for item in train for place in range(OPTIONS)]
+        truth = [place == item.answer for item in train for place in range(len(item.options))]
         model = LogisticRegression(C=strength, class_weight="balanced", solver="liblinear").fit(seen, truth)
-        scores = model.decision_function(unseen).reshape(len(tested), OPTIONS)
-        for at, row in zip(tested, scores, strict=True):
-            credit[at] = float(int(np.argmax(row)) == items[at].answer)
+        scores, start = model.decision_function(unseen), 0
+        for at in tested:
+            end = start + len(items[at].options)
+            credit[at] = float(int(np.argmax(scores[start:end])) == items[at].answer)
+            start = end
     return credit
 
 
@@ -119,7 +121,7 @@ def _shapes(items: Sequence[Item]) -> FloatArray:
     for item in items:
         lengths = np.array([len(option) for option in item.options], dtype=np.float64)
         relative = (lengths - lengths.mean()) / (lengths.std() or 1.0)
-        for place in range(OPTIONS):
+        for place in range(len(lengths)):
             longest, shortest = lengths[place] == lengths.max(), lengths[place] == lengths.min()
             rows.append([relative[place], longest, shortest])
     shapes: FloatArray = np.array(rows, dtype=np.float64)
@@ -192,7 +194,7 @@ CUES = re.compile(
 
 
 def _always(place: int) -> Rule:
-    return lambda item: [float(place == each) for each in range(OPTIONS)]
+    return lambda item: [float(place == each) for each in range(len(item.options))]
 
 
 RULES: dict[str, Rule] = {
@@ -225,11 +227,11 @@ LITTLE_WORDS = tuple(
 
 
 def option_forms(items: Sequence[Item]) -> FloatArray:
-    """Return a row per option: its numbers relative to the item's mean, and their ranks among the six."""
+    """Return a row per option: its numbers relative to the item's mean, and their ranks among the options."""
     rows = []
     for item in items:
         numbers = np.array(_numbers(item), dtype=np.float64)
-        ranks = (numbers[:, None, :] > numbers[None, :, :]).sum(axis=1) / (OPTIONS - 1)
+        ranks = (numbers[:, None, :] > numbers[None, :, :]).sum(axis=1) / (len(item.options) - 1)
         rows.append(np.hstack([numbers - numbers.mean(axis=0), ranks - ranks.mean(axis=0)]))
     forms: FloatArray = np.concatenate(rows)
     return forms

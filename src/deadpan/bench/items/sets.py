@@ -19,7 +19,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Literal, cast, get_args
 
-from deadpan.bench.items.item import family, items_from_bytes, items_to_bytes, read_items, write_items
+from deadpan.bench.items.item import ORGANIC, family, items_from_bytes, items_to_bytes, read_items, write_items
 from deadpan.draws import draw
 from deadpan.errors import ConfigError, DataError, need
 from deadpan.page.summary import Summary
@@ -105,8 +105,11 @@ def open_set(spec: str | Path | ItemSet, ask: AskPassphrase | None = None) -> It
         header, raw = unseal(path, find_passphrase(ask))
         items = items_from_bytes(raw, path.with_suffix(".jsonl"))
         return make_set(header.name, cast(Visibility, header.visibility), items)
+    items = read_items(path)
+    if all(item.category == ORGANIC and item.tags for item in items):  # real texts are never published
+        return make_set(items[0].tags[0], "private", items)
     name, visibility = _named(path)
-    return make_set(name, visibility, read_items(path))
+    return make_set(name, visibility, items)
 
 
 def find_passphrase(ask: AskPassphrase | None = None) -> str:

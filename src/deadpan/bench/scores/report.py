@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 
 from deadpan.arguments import check_list, check_path, check_text
-from deadpan.bench.runs.folder import find_runs
+from deadpan.bench.items.item import ORGANIC
+from deadpan.bench.runs.folder import BenchRun, find_runs
 from deadpan.bench.scores.comparison import BenchComparison, check_same, compare_bench, names_of
 from deadpan.bench.scores.difficulty import ItemReport, item_report
 from deadpan.bench.scores.score import LANGUAGES, MAJORITY, RunScores, in_language, score_run
 from deadpan.page.summary import Summary
 from deadpan.page.table import Cell, Table
 from deadpan.results import Result
+from deadpan.stats import Interval
+from deadpan.validation import encode
 
 _SHOWN_PAIRS = 10
 
@@ -29,20 +33,23 @@ class BenchScores(Result):
     comparison: BenchComparison | None = field(default=None, repr=False)
     """All pairs of runs; None for one run, or if two runs have no item in common."""
     items: ItemReport | None = field(default=None, repr=False)
+    months: tuple[MonthGap, ...] = field(default=(), repr=False)
+    """Models that answered an earlier and a later organic set."""
 
     def as_dict(self) -> dict[str, object]:
         """Return the scores of every run, all comparisons, and the items if they were asked for."""
         first = self.scores[0]
         compared = self.comparison.as_dict() if self.comparison else {"comparisons": []}
         found = {"set": first.set, "set_hash": first.set_hash, "scores": [s.as_dict() for s in self.scores]}
-        return {**found, **compared, **({"items": self.items.as_dict()} if self.items else {})}
+        months = {"months": [encode(gap) for gap in self.months]} if self.months else {}
+        return {**found, **compared, **months, **({"items": self.items.as_dict()} if self.items else {})}
 
     def summary(self) -> Summary:
         """Return accuracy, pairs, outcomes and categories, then the comparisons and the items."""
         tables = score_tables(self.names, self.scores)
         tables += (category_table(self.names, self.scores), *language_tables(self.names, self.scores))
         notes = (set_note(self.scores[0]), *reading_notes(self.names, self.scores))
-        for part in (self._compared(), self.items.summary() if self.items else Summary()):
+        for part in (self._compared(), _month_summary(self.months), self.items.summary() if self.items else Summary()):
             tables, notes = tables + part.tables, notes + part.notes
         return Summary(tables, notes)
 
@@ -71,7 +78,9 @@ def score_bench(
     """
     paths = [folders] if isinstance(folders, str | Path) else check_list(folders, "folders")
     runs = find_runs([check_path(path, "a folder of runs") for path in paths])
-    check_same(runs)
+    months = month_gaps(runs, seed)
+    if not months:
+        check_same(runs)
     if language is not None:
         check_text(language, "language")
         runs = [in_language(run, language) for run in runs]
@@ -81,7 +90,61 @@ def score_bench(
     # Runs on different parts of a set have scores, but nothing to compare.
     asked = [{row.item for row in run.rows if not row.error} for run in runs]
     comparable = len(runs) > 1 and all(one & other for one, other in combinations(asked, 2))
-    return BenchScores(names, scores, compare_bench(runs) if comparable else None, report)
+    return BenchScores(names, scores, compare_bench(runs) if comparable and not months else None, report, months)
+
+
+@dataclass(frozen=True, slots=True)
+class MonthGap:
+    """The accuracy of a model on a later set of real replies minus that on an earlier one."""
+
+    model: str
+    earlier: str
+    later: str
+    difference: Interval
+
+
+def month_gaps(runs: Sequence[BenchRun], seed: int = 0) -> tuple[MonthGap, ...]:
+    """Compare each model's first and last organic set; none unless there are several such sets.
+
+    The sets have no item in common, so the interval joins those of the two scores (Newcombe's square-and-add).
+    """
+    organic = all(row.category == ORGANIC for run in runs for row in run.rows[:1])
+    if not organic or len({run.plan.set_hash for run in runs}) < 2:
+        return ()
+    by_model: dict[str, list[BenchRun]] = {}
+    for run in runs:
+        by_model.setdefault(run.plan.system, []).append(run)
+    gaps = []
+    for model, own in by_model.items():
+        own.sort(key=lambda run: [int(part) for part in run.plan.set.rpartition("@")[2].split(".")])
+        first, last = own[0], own[-1]
+        if first.plan.set_hash != last.plan.set_hash:
+            gap = _difference(score_run(last, seed).avg, score_run(first, seed).avg)
+            gaps.append(MonthGap(model, first.plan.set, last.plan.set, gap))
+    return tuple(gaps)
+
+
+def _difference(one: Interval, other: Interval) -> Interval:
+    value = (one.value or 0.0) - (other.value or 0.0)
+    if None in (one.low, one.high, other.low, other.high):
+        return Interval(value, None, None, one.level, one.n)
+    (a, low, high), (b, under, over) = ((e.value or 0.0, e.low or 0.0, e.high or 0.0) for e in (one, other))
+    return Interval(
+        value, value - math.hypot(a - low, over - b), value + math.hypot(high - a, b - under), one.level, one.n
+    )
+
+
+def _month_summary(gaps: Sequence[MonthGap]) -> Summary:
+    """Return whether scores fell on fresh text."""
+    if not gaps:
+        return Summary()
+    rows: list[tuple[Cell, ...]] = []
+    for gap in gaps:
+        low, high = gap.difference.low, gap.difference.high
+        clear = low is not None and high is not None and not low <= 0 <= high
+        word = "not significantly different" if not clear else "lower" if (high or 0.0) < 0 else "higher"
+        rows.append((gap.model, f"{gap.earlier} to {gap.later}", gap.difference, word))
+    return Summary((Table(("model", "sets", "difference", "on fresh text"), tuple(rows), "Later minus earlier"),))
 
 
 def best_first(names: Sequence[str], scores: Sequence[RunScores]) -> list[tuple[str, RunScores]]:

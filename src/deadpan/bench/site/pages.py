@@ -90,7 +90,8 @@ def reach(board: Board) -> str:
         "keys hidden chose the key of 99 % of the items. The set shows whether a model understands sarcasm "
         "at all, not which strong model understands it best. Strong systems differ on what people really "
         "wrote: of two replies to a comment, which one did its author mean sarcastically?</p>"
-        '<pre tabindex="0">deadpan bench organic sarc-main --data-dir DIR --llm PROVIDER/NAME</pre>'
+        '<pre tabindex="0">deadpan bench organic make CORPUS --options 6 --out organic.jsonl\n'
+        "deadpan bench run --set organic.jsonl --llm PROVIDER/NAME</pre>"
     )
 
 
