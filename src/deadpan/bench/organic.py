@@ -304,7 +304,7 @@ def _ranks(marked: SarcComment, others: Sequence[SarcComment]) -> tuple[int, int
     coin = draw(0, marked.id)
     size = len(marked.text)
     shorter = sum((len(other.text), draw(0, other.id)) < (size, coin) for other in others)
-    lower = sum((other.score, draw(1, other.id)) < (marked.score, draw(1, marked.id)) for other in others)
+    lower = sum((other.score or 0, draw(1, other.id)) < (marked.score or 0, draw(1, marked.id)) for other in others)
     return shorter, lower, sum(abs(len(other.text) - size) for other in others)
 
 
@@ -316,8 +316,8 @@ def _score_probes(threads: Sequence[_Thread], seed: int) -> dict[str, Interval]:
     for name, sign in (("highest score", 1), ("lowest score", -1)):
         credit: list[float] = []
         for thread in threads:
-            best = max(sign * reply.score for reply in thread.shown)
-            top = [reply for reply in thread.shown if sign * reply.score == best]
+            best = max(sign * (reply.score or 0) for reply in thread.shown)
+            top = [reply for reply in thread.shown if sign * (reply.score or 0) == best]
             credit.append((thread.marked in top) / len(top))
         found[name] = mean_interval(credit, [thread.id for thread in threads], seed)
     return found
