@@ -29,7 +29,7 @@ TOPICS = ("rain", "trains", "Mondays", "queues", "printers", "meetings")
 EXAMPLES = [
     Example(
         id=f"{topic}-{tone}",
-        response=Turn("B", f"Oh great, {topic}, just wonderful!" if tone == "loud" else f"I read about {topic}."),
+        response=Turn("B", f"Oh joy, {topic}!" if tone == "loud" else f"I read about {topic}."),
         label=tone == "loud",
         group=topic,
         sequence=topic,
@@ -40,7 +40,7 @@ EXAMPLES = [
     for tone in ("loud", "plain")
 ]  # fmt: skip
 OTHERS = [
-    Example(f"o{n}", Turn("", f"{word} number {n}"), label=word == "Sure, brilliant", source="other")
+    Example(f"o{n}", Turn("", f"{word} no {n}"), label=word == "Sure, brilliant", source="other")
     for n in range(8)
     for word in ("Sure, brilliant" if n % 2 else "The report of",)
 ]

@@ -20,7 +20,7 @@ from deadpan.errors import ConfigError, DataError
 from deadpan.ratings.coefficients import Metric
 from deadpan.ratings.ratings import MISSING, Ratable, Ratings, as_ratings
 from deadpan.results import Result
-from deadpan.stats.interval import LEVEL, FloatArray, IntArray, Interval, check_resamples, interval_name
+from deadpan.stats.interval import LEVEL, FloatArray, IntArray, Interval, check_resamples, interval_name, wilson
 
 if TYPE_CHECKING:
     from deadpan.page.summary import Summary
@@ -91,7 +91,7 @@ class AlternativeTest(Result):
         verdict = "can" if self.passes else "cannot"
         notes = [f"By this test the model {verdict} replace a person (epsilon {self.epsilon:g})."]
         if min(one.n for one in self.people) < FEWEST_ITEMS:
-            notes.append(f"Some people have fewer than {FEWEST_ITEMS} items: too few for a conclusion.")
+            notes = [f"Not settled: some people have fewer than {FEWEST_ITEMS} items, too few for a conclusion."]
         if self.unanswered:
             notes.append(f"{self.unanswered:,} items without an answer of the model are left out.")
         title = "Agreement with the others at least as good, share of items"
@@ -150,9 +150,13 @@ def alternative_test(
     low, high = np.quantile(means - means.mean(), ends) + advantage
     n, m = len(ratings.items), len(people)
     least, most = np.quantile(rates, ends)
-    interval = Interval(won, float(least), float(most), level, m)
+    interval = Interval(won, min(float(least), won), max(float(most), won), level, m)
+    if min(one.n for one in people) < FEWEST_ITEMS:
+        interval = Interval(won, None, None, level, m, f"no interval below {FEWEST_ITEMS} items per person")
     missing = int((answers == MISSING).sum())
     mean = Interval(advantage, max(float(low), 0.0), min(float(high), 1.0), level, n - missing)
+    if np.ptp(means) == 0:  # every resample is the same: no spread to measure
+        mean = wilson(round(advantage * (n - missing)), n - missing, level)
     return AlternativeTest(interval, mean, people, epsilon, missing)
 
 
