@@ -18,7 +18,7 @@ FOLDER = Path(__file__).parents[1] / "data" / "everyday"
 SOURCE = "everyday-lines"
 PAIRS = "everyday-pairs"
 LANGUAGES = ("en", "ko", "ar")
-BATCHES = tuple(range(8))
+BATCHES = tuple(range(9))
 """Values of the column `batch`, in the order in which the rows were added."""
 SHARE = {"en": 0.18, "ko": 0.6, "ar": 0.6}
 """Share of all combinations of event and frame that become a line."""
@@ -74,11 +74,12 @@ def _pairs(language: str, batches: Sequence[int]) -> Iterator[Example]:
         yield from _pair(f"{language}-same-{number}", language, ((bad, answer), (good, answer)))
 
 
-def plain_lines(batches: Sequence[int] = BATCHES) -> list[Example]:
-    """Return sincere English answers and lines: thanks, joy, complaints, anger, facts and questions."""
+def plain_lines(languages: Sequence[str] = LANGUAGES, batches: Sequence[int] = BATCHES) -> list[Example]:
+    """Return sincere answers and lines: thanks, joy, complaints, anger, facts and questions."""
     return [
-        _line("en", f"plain-{number}", text, text, False, before)
-        for number, (before, text) in _rows("plain", "en", batches)
+        _line(language, f"plain-{number}", text, text, False, before)
+        for language in languages
+        for number, (before, text) in _rows("plain", language, batches)
     ]
 
 

@@ -234,12 +234,12 @@ def _before(example: Example) -> list[str]:
 def test_the_default_detector_ranks_everyday_pairs():
     said = Detector.load("base").predict(pair_examples(PAIRS))
     right = [said[n].score > said[n + 1].score for n in range(0, len(said), 2)]
-    assert len(right) == 60 and sum(right) >= 45
-    assert sum(p.label is True for p in said[1::2]) <= 0.12 * len(right)
+    assert len(right) == 60 and sum(right) >= 50
+    assert sum(p.label is True for p in said[1::2]) <= 0.25 * len(right)
 
 
 def test_at_most_one_everyday_sentence_in_twenty_is_called_sarcastic():
-    assert len(EVERYDAY) >= 200 and {language for language, _ in EVERYDAY} == {"en", "ko", "ar"}
+    assert len(EVERYDAY) >= 450 and {language for language, _ in EVERYDAY} == {"en", "ko", "ar"}
     detector = Detector.load("base")
     examples = [Example(str(n), Turn("", text)) for n, (_, text) in enumerate(EVERYDAY)]
     assert not detector.seen_.contain(examples).any(), "a test sentence is in the training data"
@@ -251,7 +251,7 @@ def test_at_most_one_everyday_sentence_in_twenty_is_called_sarcastic():
 
 
 @pytest.mark.parametrize(
-    "text", ["The invoice is attached.", "Great work on the release, team!", "회의는 3시에 시작합니다."]
+    "text", ["It rains.", "The invoice is attached.", "The parcel arrived on Tuesday.", "회의는 3시에 시작합니다."]
 )
 def test_plain_sentences_are_not_sarcastic(text):
     assert answer_text(text).answer == "not sarcastic"

@@ -29,6 +29,7 @@ SYSTEMS = Registry(
         "noun-phrases": "deadpan.detect.systems.noun_phrases:NounPhrases",
         "embedding": "deadpan.detect.systems.baselines:EmbeddingSystem",
         "linear": "deadpan.detect.systems.linear:Linear",
+        "mixture": "deadpan.detect.systems.mixture:Mixture",
         "lstm": "deadpan.detect.neural.system:LstmSystem",
         "att-lstm": "deadpan.detect.neural.system:AttLstm",
         "cnn": "deadpan.detect.neural.system:Cnn",

@@ -36,12 +36,13 @@ from deadpan.storage import digest, file_marks, read_json, read_manifest, write_
 if TYPE_CHECKING:
     from deadpan.detect.explanation import Explanation
 
-BASE, ENCODER, AUTO = "base", "encoder", "auto"
-SHIPPED = {name: Path(__file__).parent / "shipped" / name for name in (BASE, ENCODER)}
-"""The two detectors that come with the package: n-grams for three languages, and a small encoder for English.
-"auto" is for each text the better of them."""
+BASE, ENCODER, FAST, AUTO = "base", "encoder", "encoder-fast", "auto"
+SHIPPED = {name: Path(__file__).parent / "shipped" / name for name in (BASE, ENCODER, FAST)}
+"""The detectors that come with the package: n-grams for three languages, an encoder for English, and a small one that
+takes its place where the weights of the large one have not been pulled. "auto" is for each text the best of them."""
 ENCODER_LANGUAGE = "en"
-ENCODER_NEEDS = ("safetensors", "tokenizers")
+ENCODER_NEEDS = {FAST: ("minilm-l6", ("safetensors", "tokenizers")), ENCODER: ("mpnet-base", ("torch", "transformers"))}
+"""Weights and libraries of the encoders."""
 NOT_CALIBRATED = (
     "its scores are not calibrated for a prevalence: use the detector `base`, or train with a prevalence and "
     "the threshold f1, which is then chosen for it"
@@ -314,12 +315,13 @@ class Detector:
     def load(cls, folder: Path | str) -> Detector:
         """Read what `save` wrote, after checking that no file was changed.
 
-        Two come with the package: "base", and "encoder" for English, which needs deadpan[neural] and
-        `deadpan models pull minilm-l6`. "auto" answers each text with the better one that is installed.
+        These come with the package: "base", and for English "encoder", which needs deadpan[neural] and
+        `deadpan models pull mpnet-base`, or "encoder-fast", which needs minilm-l6 and takes its place where
+        mpnet-base is not there. "auto" answers each text with the best one that is installed.
         """
         if str(folder) == AUTO:
             return auto_detector()
-        folder = SHIPPED.get(str(folder), check_path(folder, "the folder"))
+        folder = shipped_folder(str(folder)) or check_path(folder, "the folder")
         _check_files(folder)
         state = read_json(folder / "detector.json")
         try:
@@ -388,10 +390,22 @@ def clear_model_folder(folder: Path) -> None:
 
 
 def encoder_is_ready() -> bool:
-    """Return True if the weights under `encoder` have been pulled and what reads them is installed."""
+    """Return True if the weights of an encoder have been pulled and what reads them is installed."""
+    return any(map(_can_run, ENCODER_NEEDS))
+
+
+def _can_run(name: str) -> bool:
     from deadpan.models import installed
 
-    return "minilm-l6" in installed() and all(map(find_spec, ENCODER_NEEDS))
+    weights, libraries = ENCODER_NEEDS[name]
+    return weights in installed() and all(map(find_spec, libraries))
+
+
+def shipped_folder(name: str) -> Path | None:
+    """Return the folder of a detector in the package; of `encoder` the small one where only that one can run."""
+    if name == ENCODER and not _can_run(ENCODER):
+        name = FAST
+    return SHIPPED.get(name)
 
 
 def best_detector(text: str, name: str = AUTO) -> str:

@@ -58,8 +58,17 @@ class Fitted:
         return total + self.intercept
 
 
-def fit_logistic(blocks: Sequence[Block], labels: NDArray[np.bool_], strength: float, rounds: int = ROUNDS) -> Fitted:
+def fit_logistic(
+    blocks: Sequence[Block],
+    labels: NDArray[np.bool_],
+    strength: float,
+    rounds: int = ROUNDS,
+    weights: Array | None = None,
+    offset: Array | None = None,
+) -> Fitted:
     """Return the weights that minimise the regularised log loss; the intercept is not regularised.
+
+    `weights` are those of the rows, 1 where none are given; `offset` is a margin that each row has already.
 
     Our own L-BFGS: margins are linear in the step, so a whole line search costs one product with the
     matrix, and the loss is convex, so Newton's method finds the best step in one dimension.
@@ -68,54 +77,57 @@ def fit_logistic(blocks: Sequence[Block], labels: NDArray[np.bool_], strength: f
 
     # Sums over long vectors are slower with several threads, above all on a busy machine.
     with threadpool_limits(1):
-        return _fit_in_one_thread(blocks, labels, strength, rounds)
+        costs = strength * (np.ones(len(labels)) if weights is None else weights)
+        return _fit_in_one_thread(blocks, labels, costs, np.zeros(1) if offset is None else offset, rounds)
 
 
-def _fit_in_one_thread(blocks: Sequence[Block], labels: NDArray[np.bool_], strength: float, rounds: int) -> Fitted:
+def _fit_in_one_thread(
+    blocks: Sequence[Block], labels: NDArray[np.bool_], costs: Array, offset: Array, rounds: int
+) -> Fitted:
     signs = np.where(labels, 1.0, -1.0)
     ends = np.cumsum([block.width for block in blocks])
     vector = np.zeros(int(ends[-1]) + 1)
-    margins = np.zeros(len(labels))
+    margins = np.zeros(len(labels)) + offset
     memory = _Memory()
-    gradient = _gradient(blocks, vector, signs, margins, strength)
-    value = strength * len(labels) * np.log(2)
+    gradient = _gradient(blocks, vector, signs, margins, costs)
+    value = float(costs @ np.logaddexp(0, -signs * margins))
     for _ in range(rounds):
         direction = -memory.times(gradient)
         parts = np.split(direction[:-1], ends[:-1])
         change = direction[-1] + sum(b.forward(w) for b, w in zip(blocks, parts, strict=True))
-        step, lower = _best_step(vector, direction, signs * margins, signs * change, strength)
+        step, lower = _best_step(vector, direction, signs * margins, signs * change, costs)
         if not step or value - lower <= TOLERANCE * max(abs(value), 1.0):
             break
         value = lower
         vector += step * direction
         margins += step * change
-        last, gradient = gradient, _gradient(blocks, vector, signs, margins, strength)
+        last, gradient = gradient, _gradient(blocks, vector, signs, margins, costs)
         memory.add(step * direction, gradient - last)
     return Fitted([part.copy() for part in np.split(vector[:-1], ends[:-1])], float(vector[-1]))
 
 
-def _gradient(blocks: Sequence[Block], vector: Array, signs: Array, margins: Array, strength: float) -> Array:
-    slopes = -strength * signs / (1 + np.exp(np.clip(signs * margins, -60, 60)))
+def _gradient(blocks: Sequence[Block], vector: Array, signs: Array, margins: Array, costs: Array) -> Array:
+    slopes = -costs * signs / (1 + np.exp(np.clip(signs * margins, -60, 60)))
     gradient = np.concatenate([*(block.backward(slopes) for block in blocks), [slopes.sum()]])
     gradient[:-1] += vector[:-1]
     return gradient
 
 
-def _best_step(vector: Array, direction: Array, signed: Array, change: Array, strength: float) -> tuple[float, float]:
+def _best_step(vector: Array, direction: Array, signed: Array, change: Array, costs: Array) -> tuple[float, float]:
     """Return the best step along a direction, and the loss there."""
     straight, square = float(vector[:-1] @ direction[:-1]), float(direction[:-1] @ direction[:-1])
     length = float(vector[:-1] @ vector[:-1])
     step = 1.0
     for _ in range(8):
         wrong = 1 / (1 + np.exp(np.clip(signed + step * change, -60, 60)))
-        slope = -strength * float(wrong @ change) + straight + step * square
-        curve = strength * float((wrong * (1 - wrong)) @ (change * change)) + square
+        slope = -float((costs * wrong) @ change) + straight + step * square
+        curve = float((costs * wrong * (1 - wrong)) @ (change * change)) + square
         if curve <= 0:
             return 0.0, 0.0
         step, before = max(step - slope / curve, step / 10), step
         if abs(step - before) < 1e-3 * before:
             break
-    loss = strength * float(np.logaddexp(0, -(signed + step * change)).sum())
+    loss = float(costs @ np.logaddexp(0, -(signed + step * change)))
     return step, loss + 0.5 * (length + 2 * step * straight + step * step * square)
 
 
@@ -145,16 +157,17 @@ class _Memory:
         return result
 
 
-def fit_scale(margins: Array, labels: NDArray[np.bool_]) -> tuple[float, float]:
+def fit_scale(margins: Array, labels: NDArray[np.bool_], weights: Array | None = None) -> tuple[float, float]:
     """Return the slope and shift that turn margins into probabilities (Platt 1999, his targets)."""
+    weights = np.ones(len(labels)) if weights is None else weights
     n_true, n_false = int(labels.sum()), int((~labels).sum())
     target = np.where(labels, (n_true + 1) / (n_true + 2), 1 / (n_false + 2))
     slope, shift = 1.0, float(np.log((n_true + 1) / (n_false + 1)) - margins.mean())
     columns = np.stack([margins, np.ones_like(margins)], axis=1)
     for _ in range(50):
         fitted = 1 / (1 + np.exp(-np.clip(slope * margins + shift, -60, 60)))
-        gradient = columns.T @ (fitted - target) + np.array([1e-3 * (slope - 1), 0.0])
-        curve = (columns * (fitted * (1 - fitted))[:, None]).T @ columns + np.diag([1e-3, 1e-9])
+        gradient = columns.T @ (weights * (fitted - target)) + np.array([1e-3 * (slope - 1), 0.0])
+        curve = (columns * (weights * fitted * (1 - fitted))[:, None]).T @ columns + np.diag([1e-3, 1e-9])
         step = np.linalg.solve(curve, gradient)
         step /= max(1.0, float(np.abs(step).max()) / 2)  # far from the optimum a full step may overshoot
         slope, shift = slope - float(step[0]), shift - float(step[1])

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -188,7 +189,10 @@ def _codes(texts: Sequence[str]) -> tuple[NDArray[np.uint32], Places, Places]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GramWeights:
-    """Sorted keys, their values (for the length of a row) and pushes towards sarcasm (value x weight)."""
+    """Sorted keys, their values (for the length of a row) and pushes towards sarcasm (value x weight).
+
+    Pushes of several models are columns: all are looked up at once.
+    """
 
     keys: Keys
     value: Halves
@@ -228,10 +232,9 @@ class GramWeights:
         """Return per row the sum of its n-grams' pushes, and of their squared values."""
         known, places = self.lookup(keys)
         rows = rows[known]
-        push = np.bincount(rows, weights=self.push[places], minlength=n)
         value = self.value[places].astype(np.float64)
         squares = np.bincount(rows, weights=value * value, minlength=n)
-        return push.astype(np.float64), squares.astype(np.float64)
+        return _summed(rows, self.push[places], n), squares.astype(np.float64)
 
     def score(self, rows: Places, keys: Keys, n: int) -> Array:
         """Return the margin that these n-grams give to each of n rows."""
@@ -241,13 +244,11 @@ class GramWeights:
         """Return the margins where n-grams belong to words and words to texts."""
         push, squares = self.sums(owners, keys, len(texts.words))
         rows, n = texts.rows, len(texts.lengths)
-        return self._scaled(
-            np.bincount(rows, weights=push[texts.flat], minlength=n).astype(np.float64),
-            np.bincount(rows, weights=squares[texts.flat], minlength=n).astype(np.float64),
-        )
+        return self._scaled(_summed(rows, push[texts.flat], n), _summed(rows, squares[texts.flat], n))
 
     def _scaled(self, push: Array, squares: Array) -> Array:
-        return np.where(squares > TINY, self.share * push / np.sqrt(np.maximum(squares, TINY)), 0.0)
+        scale = np.where(squares > TINY, self.share / np.sqrt(np.maximum(squares, TINY)), 0.0)
+        return push * (scale if push.ndim == 1 else scale[:, None])
 
     def arrays(self, name: str) -> dict[str, NDArray[np.generic]]:
         """Return the arrays of an npz file."""
@@ -257,10 +258,18 @@ class GramWeights:
         """Return the `keep` n-grams with the largest pushes."""
         if len(self.keys) <= keep:
             return self
-        hardest = np.sort(np.argsort(-np.abs(self.push), kind="stable")[:keep])
+        size = np.abs(self.push) if self.push.ndim == 1 else np.abs(self.push).max(axis=1)
+        hardest = np.sort(np.argsort(-size, kind="stable")[:keep])
         return GramWeights(self.keys[hardest], self.value[hardest], self.push[hardest], self.share)
 
     def halved(self) -> GramWeights:
         """Return the weights in half precision, enough for a file."""
         value, push = self.value.astype(np.float16), self.push.astype(np.float16)
         return GramWeights(self.keys, value, push, self.share)
+
+
+def _summed(rows: Places, values: NDArray[Any], n: int) -> Array:
+    """Return per row the sum of its values, in each column."""
+    if values.ndim == 1:
+        return np.bincount(rows, weights=values, minlength=n).astype(np.float64)
+    return np.stack([np.bincount(rows, weights=column, minlength=n) for column in values.T], axis=1)

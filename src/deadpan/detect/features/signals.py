@@ -19,12 +19,13 @@ from deadpan.records import Example
 
 Array = NDArray[np.float64]
 Signals = Literal["steady", "all", "none"]
-TOKENS, RUNS, BEFORE, BEFORE_RUNS = "tokens", "runs", "before", "before_runs"
-SHARES = {TOKENS: 1.0, RUNS: 1.0, BEFORE: 0.5, BEFORE_RUNS: 0.5}
+TOKENS, RUNS, BEFORE, BEFORE_RUNS, CLASH = "tokens", "runs", "before", "before_runs", "clash"
+SHARES = {TOKENS: 1.0, RUNS: 1.0, BEFORE: 0.5, BEFORE_RUNS: 0.5, CLASH: 0.5}
 """Length of the rows of each kind of n-gram: the context counts for less than the response."""
 LONGEST = {TOKENS: 3, BEFORE: 2}
 RUN_LENGTHS = (2, 5)
 _OWN = np.uint64(0x0B0E)
+_AFTER_BAD, _AFTER_GOOD, _BAD_AFTER, _GOOD_AFTER = map(np.uint64, (0x0BAD, 0x600D, 0xBADA, 0x60DA))
 STRENGTHS = {"very_good": 2.0, "good": 1.0, "bad": -1.0, "very_bad": -2.0}
 ROLES = ("strengthen", "weaken", "negate", "call", "me", "you", "they")
 """Roles of words besides sentiment: intensifier, downtoner, negation, interjection (oh, wow), person."""
@@ -62,12 +63,13 @@ _EDGES = re.compile(r"^[\W_]+|[\W_]+$")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Features:
-    """Features of some examples: n-grams of each kind (row, key), tokenised texts, and dense columns."""
+    """Features of some examples: n-grams of each kind (row, key), tokenised texts, dense columns, and all signals."""
 
     n: int
     grams: dict[str, tuple[Places, Keys]]
     cuts: dict[str, Cut]
     dense: Array
+    look: Array
 
 
 def extract(examples: Sequence[Example], context: Context, signals: Signals = "steady") -> Features:
@@ -84,10 +86,29 @@ def extract(examples: Sequence[Example], context: Context, signals: Signals = "s
         cuts[BEFORE_RUNS] = before.distinct()
         earlier = text_signals(word_signals(before.words), before.flat, before.lengths)
         shared = shared_signals(dense, earlier, _echo(response, before))
+        feeling = NAMES.index("feeling")
+        grams[CLASH] = _clash(grams, dense[:, feeling], earlier[:, feeling])
+    look = np.hstack([dense, shared])
     if signals == "steady":
         dense, shared = steady_signals(dense), steady_shared(shared) if shared.shape[1] else shared
     dense = np.hstack([dense, shared])
-    return Features(len(examples), grams, cuts, dense[:, :0] if signals == "none" else dense)
+    return Features(len(examples), grams, cuts, dense[:, :0] if signals == "none" else dense, look)
+
+
+def _clash(grams: Mapping[str, tuple[Places, Keys]], response: Array, before: Array) -> tuple[Places, Keys]:
+    """Return the context's n-grams before good or bad words, and the response's n-grams after good or bad ones.
+
+    "Wonderful" after "the train is late" is another feature than after "the train is here".
+    """
+    parts = []
+    for kind, feeling, bad, good in (
+        (BEFORE, response, _BAD_AFTER, _GOOD_AFTER), (TOKENS, before, _AFTER_BAD, _AFTER_GOOD),
+    ):  # fmt: skip
+        rows, keys = grams[kind]
+        felt = feeling[rows]
+        some = felt != 0
+        parts.append((rows[some], keys[some] ^ np.where(felt[some] > 0, good, bad)))
+    return np.concatenate([rows for rows, _ in parts]), np.concatenate([keys for _, keys in parts])
 
 
 def _before(examples: Sequence[Example], context: Context) -> Cut:

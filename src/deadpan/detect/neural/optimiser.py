@@ -112,7 +112,7 @@ class Checkpoint:
         """Write weights, optimiser, best weights so far, the state of the random numbers, and `facts`."""
         library = need("safetensors.torch", "neural")
         self.folder.mkdir(parents=True, exist_ok=True)
-        tensors = {f"network.{name}": value for name, value in _trained(network).items()}
+        tensors = {f"network.{name}": value for name, value in trained_weights(network).items()}
         tensors |= {f"best.{name}": value for name, value in best.items()}
         tensors |= {f"optimiser.{name}": value for name, value in optimiser.tensors().items()}
         tensors["random"] = torch.random.get_rng_state()
@@ -155,7 +155,7 @@ class Checkpoint:
         return max(whole, key=lambda one: one[0])[1:] if whole else None
 
 
-def _trained(network: nn.Module) -> dict[str, Tensor]:
+def trained_weights(network: nn.Module) -> dict[str, Tensor]:
     """Return the weights that change; frozen ones are loaded with the encoder."""
     frozen = {name for name, value in network.named_parameters() if not value.requires_grad}
     return {name: value for name, value in network.state_dict().items() if name not in frozen}

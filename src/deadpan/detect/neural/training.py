@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from deadpan.detect.neural.optimiser import Checkpoint, Optimiser
+from deadpan.detect.neural.optimiser import Checkpoint, Optimiser, trained_weights
 from deadpan.detect.neural.options import StopOn
 from deadpan.errors import ConfigError, ModelError
 from deadpan.progress import Progress
@@ -51,6 +51,8 @@ class TrainingPlan:
     rdrop: float = 0.0
     adversarial: float = 0.0
     average: bool = False
+    half: bool = False
+    end: float = 1.0
     seed: int = 0
 
 
@@ -180,16 +182,18 @@ def _run_epoch(
     rows = len(training.labels)
     units = sequence_units(training.sequences) if plan.pairwise else [[row] for row in range(rows)]
     codes = _codes(units, rows)
-    weights = torch.tensor(class_weights(training.labels), device=device) if plan.balance else None
+    weights = torch.tensor(row_weights(training, plan.balance), device=device)
     batches = shuffled_units(units, training.texts.lengths, plan.batch_size, plan.seed, course.epoch)
     for at in range(course.batch, len(batches)):
         batch = batches[at]
+        done = (course.epoch + at / len(batches)) / (plan.epochs * plan.end)
+        if done >= 1:
+            break
         loss = _loss(course.network, training, batch, codes, weights, plan, device)
         value = float(loss.detach())
         if not np.isfinite(value):
             raise ModelError(f"training diverged in epoch {course.epoch + 1}: lower learning_rate")
         last = (at + 1) % plan.accumulate == 0 or at + 1 == len(batches)
-        done = (course.epoch + at / len(batches)) / plan.epochs
         course.optimiser.step(loss / plan.accumulate, done, last=last)
         course.total, course.seen = course.total + value * len(batch), course.seen + len(batch)
         course.batch = at + 1
@@ -205,20 +209,26 @@ def _loss(
     training: Training,
     batch: Sequence[int],
     codes: NDArray[np.int64],
-    weights: Tensor | None,
+    weights: Tensor,
     plan: TrainingPlan,
     device: torch.device,
 ) -> Tensor:
     """Return the loss of a batch: rows, pairs, and the additions the plan asks for."""
     labels = torch.from_numpy(training.labels[list(batch)].astype(np.int64)).to(device)
 
-    def one_pass() -> tuple[Tensor, Tensor]:
-        logits = _logits(network, training.texts, batch, device)
-        loss = row_loss(logits, labels, weights)
+    heads = None if training.heads is None else torch.from_numpy(training.heads[list(batch)]).to(device)
+
+    def of_head(logits: Tensor) -> Tensor:
+        loss = row_loss(logits, labels, weights[list(batch)])
         if plan.pairwise:
             pairs = pair_loss(logits, labels, codes[list(batch)].tolist())
             loss = (1 - plan.pairwise) * loss + plan.pairwise * pairs
-        return loss, logits
+        return loss
+
+    def one_pass() -> tuple[Tensor, Tensor]:
+        logits = _logits(network, training.texts, batch, device, plan.half)
+        shared, own = logits[:, :2], with_heads(logits, heads)
+        return (of_head(shared) if heads is None else (of_head(shared) + of_head(own)) / 2), own
 
     loss, logits = one_pass()
     if plan.rdrop:
@@ -237,23 +247,35 @@ def _codes(units: Sequence[Sequence[int]], rows: int) -> NDArray[np.int64]:
 
 
 def _copy(network: nn.Module) -> dict[str, Tensor]:
-    return {name: value.detach().clone() for name, value in network.state_dict().items()}
+    return {name: value.detach().clone() for name, value in trained_weights(network).items()}
 
 
-def _logits(network: nn.Module, texts: Texts, rows: Sequence[int], device: torch.device) -> Tensor:
+def _logits(network: nn.Module, texts: Texts, rows: Sequence[int], device: torch.device, half: bool = False) -> Tensor:
     inputs = {name: value.to(device) for name, value in texts.batch(rows).items()}
-    answer = network(**inputs)
+    with torch.autocast(device.type, torch.bfloat16, enabled=half):
+        answer = network(**inputs)
     logits: Tensor = answer.logits if hasattr(answer, "logits") else answer
-    return logits
+    return logits.float() if half else logits
 
 
-def margins(network: nn.Module, texts: Texts, size: int, device: torch.device) -> NDArray[np.float64]:
+def with_heads(logits: Tensor, heads: Tensor | None) -> Tensor:
+    """Return the two logits of each row by the head of its corpus; a corpus of -1 has none but the shared one."""
+    if heads is None:
+        return logits[:, :2]
+    own = logits.gather(1, (heads + 2).clamp(min=2)[:, None]) * (heads >= 0)[:, None]
+    return logits[:, :2] + torch.cat([-own / 2, own / 2], dim=1)
+
+
+def margins(
+    network: nn.Module, texts: Texts, size: int, device: torch.device, heads: NDArray[np.int64] | None = None
+) -> NDArray[np.float64]:
     """Return the logit of sarcastic minus that of sincere for every text, in order."""
     network.eval()
     out = np.zeros(len(texts.lengths))
     with torch.inference_mode():
         for rows in by_length(texts.lengths, size):
-            logits = _logits(network, texts, rows, device).double().cpu().numpy()
+            chosen = None if heads is None else torch.from_numpy(heads[rows]).to(device)
+            logits = with_heads(_logits(network, texts, rows, device), chosen).double().cpu().numpy()
             out[rows] = logits[:, 1] - logits[:, 0]
     return out
 
@@ -296,11 +318,12 @@ class Texts(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """Encoded texts, their labels, and the sequence of each (empty: none)."""
+    """Encoded texts, their labels, the sequence of each (empty: none), and the number of its corpus' head."""
 
     texts: Texts
     labels: NDArray[np.bool_]
     sequences: Sequence[str]
+    heads: NDArray[np.int64] | None = None
 
 
 def shuffled_units(
@@ -342,10 +365,21 @@ def class_weights(labels: NDArray[np.bool_]) -> tuple[float, float]:
     return 0.5 / (1 - sarcastic), 0.5 / sarcastic
 
 
-def row_loss(logits: Tensor, labels: Tensor, weights: Tensor | None) -> Tensor:
+def row_weights(training: Training, balance: bool) -> NDArray[np.float32]:
+    """Return a weight per row under which both labels count equally, in each corpus that has a head."""
+    weights = np.ones(len(training.labels), dtype=np.float32)
+    corpora = np.zeros(len(weights), dtype=np.int64) if training.heads is None else training.heads
+    for corpus in np.unique(corpora) if balance else ():
+        rows = corpora == corpus
+        if 0 < training.labels[rows].sum() < rows.sum():
+            sincere, sarcastic = class_weights(training.labels[rows])
+            weights[rows] = np.where(training.labels[rows], sarcastic, sincere)
+    return weights
+
+
+def row_loss(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
     """Return the mean cross-entropy, over rows, not weights, so that a batch of one label keeps its scale."""
-    loss = functional.cross_entropy(logits, labels, reduction="none")
-    return (loss if weights is None else loss * weights[labels]).mean()
+    return (functional.cross_entropy(logits, labels, reduction="none") * weights).mean()
 
 
 def pair_loss(logits: Tensor, labels: Tensor, sequences: Sequence[int]) -> Tensor:

@@ -110,14 +110,21 @@ class Blend(System):
             for place, (member, weight) in enumerate(zip(self.systems, self.trust_.weights[0], strict=True))
         }
 
-    def save(self, folder: Path) -> None:
-        """Write each member to a folder of its own, and their weights."""
+    def save(self, folder: Path, beside: Mapping[str, str] | None = None) -> None:
+        """Write each member to a folder of its own, and their weights.
+
+        `beside` names members that are saved already, by their folders relative to this one.
+        """
+        known = beside or {}
         for place, (name, member) in enumerate(zip(self.trust(), self.members_, strict=True)):
-            (folder / name).mkdir(parents=True, exist_ok=True)
-            member.save(folder / name)
+            if name not in known:
+                (folder / name).mkdir(parents=True, exist_ok=True)
+                member.save(folder / name)
             self.progress("saving", place + 1, len(self.members_))
-        state = {"settings": self.settings, "trust": self.trust(), "intercept": self.trust_.intercept}
-        write_json(folder / "blend.json", state)
+        trust = {known.get(name, name): weight for name, weight in self.trust().items()}
+        write_json(
+            folder / "blend.json", {"settings": self.settings, "trust": trust, "intercept": self.trust_.intercept}
+        )
 
     @classmethod
     def load(cls, folder: Path) -> Self:

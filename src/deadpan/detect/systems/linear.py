@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadpan.detect.features.logistic import Array, DenseBlock, Fitted, GramBlock, fit_logistic, fit_scale
-from deadpan.detect.features.ngrams import GramWeights, gram_names
+from deadpan.detect.features.ngrams import GramWeights, Halves, gram_names
 from deadpan.detect.features.signals import SHARES, TOKENS, Features, Signals, extract
 from deadpan.detect.system import System, labelled, predictions, sigmoid
 from deadpan.draws import draw
@@ -31,8 +31,9 @@ MANY = 15_000
 TRIED_ON = 8_000
 BATCH = 8_192
 NAMED = 200
-FORMAT = 3
-"""Of a saved model: since 2 an n-gram counts once per text, since 3 the lexicon has words for mishaps."""
+FORMAT = 4
+"""Of a saved model: since 2 an n-gram counts once per text, since 3 the lexicon has words for mishaps, since 4
+responses after good and bad words are features."""
 DENSE_SCALE = 0.2
 DENSE_LIMIT = 4.0
 
@@ -98,7 +99,7 @@ class Linear(System):
             fitted = self._fit(blocks, labels, *self.chosen_)
         self.scale_ = fit_scale(margins, labels)
         self._keep(fitted, blocks)
-        self._name(kept, features)
+        self.named_ = name_grams(kept, features, self.weights_[TOKENS], self.weights_[TOKENS].push)
         return self
 
     def _choose_on_some(self, examples: Sequence[Example], labels: Labels) -> None:
@@ -115,7 +116,7 @@ class Linear(System):
         self.centre_, self.spread_ = features.dense.mean(axis=0), features.dense.std(axis=0) + 1e-6
         grams: list[GramBlock] = []
         for name, (rows, keys) in features.grams.items():
-            least = self.least or _least(features.n, by_word=name in features.cuts)
+            least = self.least or least_count(features.n, by_word=name in features.cuts)
             if name in features.cuts:
                 texts = features.cuts[name]
                 by_word = GramBlock.by_word(
@@ -199,29 +200,6 @@ class Linear(System):
         }
         self.dense_weights_, self.intercept_ = fitted.weights[-1], fitted.intercept
         del self._values
-
-    def _name(self, examples: Sequence[Example], features: Features) -> None:
-        """Name the token n-grams with the largest weights, from a text each occurs in."""
-        known = self.weights_[TOKENS]
-        order = np.argsort(known.push, kind="stable")
-        chosen = np.unique(
-            np.concatenate([order[:NAMED], order[len(order) - NAMED :] if len(order) > NAMED else order])
-        )
-        rows, keys = features.grams[TOKENS]
-        place = np.searchsorted(known.keys[chosen], keys)
-        place[place == len(chosen)] = 0
-        hits = np.flatnonzero(known.keys[chosen][place] == keys)
-        _, first = np.unique(place[hits], return_index=True)
-        names: dict[int, str] = {}
-        for row in np.unique(rows[hits[first]]):
-            for name, key in gram_names(examples[row].response.text, 3):
-                names.setdefault(int(key[0]), name)
-        named = [
-            (names[int(k)], float(p))
-            for k, p in zip(known.keys[chosen], known.push[chosen], strict=True)
-            if int(k) in names
-        ]
-        self.named_ = sorted(named, key=lambda pair: (-pair[1], pair[0]))
 
     def compact(self, keep: int) -> Self:
         """Keep the n-grams of each kind with the largest weights, in half precision; calibrate afterwards."""
@@ -312,7 +290,28 @@ class Linear(System):
         return model
 
 
-def _least(n: int, by_word: bool) -> int:
+def name_grams(
+    examples: Sequence[Example], features: Features, known: GramWeights, push: Halves
+) -> list[tuple[str, float]]:
+    """Return the token n-grams with the largest pushes, each named from a text it occurs in."""
+    order = np.argsort(push, kind="stable")
+    chosen = np.unique(np.concatenate([order[:NAMED], order[len(order) - NAMED :] if len(order) > NAMED else order]))
+    rows, keys = features.grams[TOKENS]
+    place = np.searchsorted(known.keys[chosen], keys)
+    place[place == len(chosen)] = 0
+    hits = np.flatnonzero(known.keys[chosen][place] == keys)
+    _, first = np.unique(place[hits], return_index=True)
+    names: dict[int, str] = {}
+    for row in np.unique(rows[hits[first]]):
+        for name, key in gram_names(examples[row].response.text, 3):
+            names.setdefault(int(key[0]), name)
+    named = [
+        (names[int(k)], float(p)) for k, p in zip(known.keys[chosen], push[chosen], strict=True) if int(k) in names
+    ]
+    return sorted(named, key=lambda pair: (-pair[1], pair[0]))
+
+
+def least_count(n: int, by_word: bool) -> int:
     """Return how often an n-gram must occur: in many texts, rare ones only take memory."""
     return 2 if by_word else 1 if n < 50_000 else 2 if n < 150_000 else 3
 

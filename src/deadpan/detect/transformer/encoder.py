@@ -48,6 +48,9 @@ class TransformerOptions:
     `rdrop` is the weight of the disagreement of two passes, `adversarial` the size of attacks on the embeddings,
     `average` the mean of the later epochs. `checkpoint` is a folder: a training that was killed resumes from it.
     `start` is the folder of a detector with low-rank additions to the same encoder: they are trained further.
+    With `heads`, each corpus of the training data has a head beside the shared one: it judges texts of that corpus,
+    the shared one all others. `half` computes in bfloat16, with weights in full precision. `end` is the share of all
+    batches after which training ends: the learning rate has then fallen to 0.
     """
 
     encoder: str = "minilm-l6"
@@ -74,6 +77,9 @@ class TransformerOptions:
     average: bool = False
     checkpoint: str = ""
     start: str = ""
+    heads: bool = False
+    half: bool = False
+    end: float = 1.0
     device: Device = "auto"
 
     def __post_init__(self) -> None:
@@ -89,6 +95,10 @@ class TransformerOptions:
             raise ValueError(f"learning_rate needs a number above 0, got {self.learning_rate}")
         if self.patience < 1:
             raise ValueError(f"patience needs a whole number of at least 1, got {self.patience}")
+        if not 0 < self.end <= 1:
+            raise ValueError(f"end is a share above 0, at most 1, got {self.end}")
+        if self.heads and self.method != "lora":
+            raise ValueError("heads need method lora: a whole encoder is saved with two labels only")
 
 
 def locate(name: str) -> tuple[str, bool]:
@@ -135,6 +145,20 @@ def load(name: str) -> tuple[Any, Any]:
     return tokenizer, model
 
 
+def widen(model: Any, heads: int) -> None:
+    """Give the last layer two logits and one per corpus, or cut those of the corpora off again; new ones are zero."""
+    nn = need("torch", "neural").nn
+    owner = getattr(model, "classifier", None)
+    owner, name = (model, "classifier") if isinstance(owner, nn.Linear) else (owner, "out_proj")
+    last = getattr(owner, name, None)
+    if not isinstance(last, nn.Linear):
+        raise ConfigError("heads: this encoder has no linear layer at its end; train it without heads")
+    wider = nn.Linear(last.in_features, len(LABELS) + heads)
+    for new, old in ((wider.weight.data, last.weight.data), (wider.bias.data, last.bias.data)):
+        new.zero_()[: len(LABELS)] = old[: len(LABELS)]
+    setattr(owner, name, wider)
+
+
 def prepare(model: nn.Module, options: TransformerOptions, sparse: bool) -> nn.Module:
     """Choose the weights to train: all, all but the lowest layers, or low-rank additions and the head.
 
@@ -154,7 +178,7 @@ def prepare(model: nn.Module, options: TransformerOptions, sparse: bool) -> nn.M
         task_type="SEQ_CLS",
         r=options.rank,
         lora_alpha=2 * options.rank,
-        lora_dropout=0.05,
+        lora_dropout=0.05 if not options.half else 0.0,
         target_modules=_upper_linear(model, options.freeze) if options.freeze else "all-linear",
     )
     try:
@@ -198,6 +222,9 @@ def _freeze(model: Any, layers: int) -> None:
         raise ConfigError(f"freeze {layers}: the encoder has {have}")
     for part in (base.embeddings, *stack[:layers]):
         part.requires_grad_(False)
+        for module in part.modules():
+            if hasattr(module, "p"):
+                module.p = 0.0  # noise below the weights that learn costs time and teaches nothing
 
 
 def adapter_of(model: Any) -> dict[str, Any] | None:

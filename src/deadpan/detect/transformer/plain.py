@@ -50,14 +50,16 @@ class PlainEncoder:
         usual = config.get("hidden_act") == "gelu" and config.get("model_type") == "bert"
         return cls(place, adapter, options.max_tokens) if usual else None
 
-    def margins(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
-        """Return the logit of sarcastic minus that of sincere for context and response."""
+    def margins(self, pairs: Sequence[tuple[str, str]], heads: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
+        """Return the logit of sarcastic minus that of sincere for context and response, by the corpora's heads."""
         rows = EncodedPairs(self._tokenizer, pairs, self._limit).rows
+        owners = np.full(len(rows), -1) if heads is None else heads
         # One text makes matrices so small that threads only wait for each other: eight times as long.
         with need("threadpoolctl", "neural").threadpool_limits(1, "blas"):
-            return np.array([self._margin(row["input_ids"], row["token_type_ids"]) for row in rows])
+            known = zip(rows, owners, strict=True)
+            return np.array([self._margin(row["input_ids"], row["token_type_ids"], head) for row, head in known])
 
-    def _margin(self, ids: Sequence[int], segments: Sequence[int]) -> float:
+    def _margin(self, ids: Sequence[int], segments: Sequence[int], head: int) -> float:
         w = self._w
         states = w["embeddings.word_embeddings.weight"][ids]
         states = states + w["embeddings.token_type_embeddings.weight"][segments]
@@ -66,8 +68,8 @@ class PlainEncoder:
         for number in range(self._layers):
             states = self._layer(states, f"encoder.layer.{number}")
         pooled = np.tanh(self._dense(states[:1], "pooler.dense"))
-        sincere, sarcastic = self._dense(pooled, "classifier")[0]
-        return float(sarcastic) - float(sincere)
+        sincere, sarcastic, *own = self._dense(pooled, "classifier")[0]
+        return float(sarcastic) - float(sincere) + (float(own[head]) if head >= 0 else 0.0)
 
     def _layer(self, states: Array, name: str) -> Array:
         mixed = self._attend(states, f"{name}.attention.self")

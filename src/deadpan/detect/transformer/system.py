@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 import warnings
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import asdict
 from hashlib import blake2b
 from importlib.util import find_spec
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deadpan.detect.neural.options import find_device, hold_out, seeded
 from deadpan.detect.system import System, labelled, predictions, sigmoid
@@ -27,6 +29,7 @@ from deadpan.detect.transformer.encoder import (
     prepare,
     quiet,
     training_pairs,
+    widen,
 )
 from deadpan.detect.transformer.plain import FEW, PlainEncoder
 from deadpan.errors import ConfigError, need
@@ -73,10 +76,14 @@ class Transformer(System):
         def training(part: Sequence[Example], swap: float) -> Training:
             pairs = training_pairs(self.context, part, swap, self.seed)
             labels = np.array([bool(example.label) for example in part], dtype=bool)
-            return Training(self._encode(pairs), labels, [example.sequence for example in part])
+            return Training(self._encode(pairs), labels, [example.sequence for example in part], self._heads(part))
+
+        self.corpora_ = sorted({example.source for example in kept}) if options.heads else []
 
         with seeded(self.seed, device):
             self.tokenizer_, model = load(options.encoder)
+            if self.corpora_:
+                widen(model, len(self.corpora_))
             network = prepare(model, options, sparse=device.type != "mps")
             held_out = training(watched, 0.0) if watched else None
             history = train(
@@ -99,6 +106,11 @@ class Transformer(System):
         texts = blake2b(rows.encode("utf-8", "replace"), digest_size=16).hexdigest()
         return Checkpoint(self.options.checkpoint, {"settings": settings, "examples": texts})
 
+    def _heads(self, examples: Sequence[Example]) -> NDArray[np.int64] | None:
+        """Return the number of each example's corpus, -1 for one that was not trained on."""
+        numbers = {name: number for number, name in enumerate(self.corpora_)}
+        return np.array([numbers.get(e.source, -1) for e in examples], dtype=np.int64) if numbers else None
+
     def _encode(self, pairs: Sequence[tuple[str, str]]) -> EncodedPairs:
         return EncodedPairs(self.tokenizer_, pairs, min(self.options.max_tokens, self._longest()))
 
@@ -113,14 +125,15 @@ class Transformer(System):
         swap = self.options.speaker_swap if self.options.swap_tested else 0.0
         texts = training_pairs(self.context, examples, swap, self.seed)
         if self._plain is not None and (len(examples) <= FEW or find_spec("torch") is None):
-            return predictions(examples, sigmoid(self._plain.margins(texts)))
+            return predictions(examples, sigmoid(self._plain.margins(texts, self._heads(examples))))
         self.load_weights()
         need("torch", "neural")
         from deadpan.detect.neural.training import margins
 
         device = find_device(self.options.device)
         pairs = self._encode(texts)
-        return predictions(examples, sigmoid(margins(self.model_.to(device), pairs, PREDICTED_TOGETHER, device)))
+        known = margins(self.model_.to(device), pairs, PREDICTED_TOGETHER, device, self._heads(examples))
+        return predictions(examples, sigmoid(known))
 
     def save(self, folder: Path) -> None:
         """Write the encoder in the library's own format, or of LoRA only the additions and the head."""
@@ -133,14 +146,19 @@ class Transformer(System):
             with atomic(folder / ADAPTER) as temporary:
                 tensors.save_file(self.adapter_, temporary)
                 temporary.chmod(READABLE)
-        write_json(folder / "transformer.json", {"settings": self.settings, "history": self.history_})
+        state = {"settings": self.settings, "history": self.history_, "corpora": self.corpora_}
+        write_json(folder / "transformer.json", state)
 
     def export_encoder(self, target: Path) -> None:
         """Write a folder that AutoModelForSequenceClassification loads, whatever was tuned."""
         self.load_weights()
         target.mkdir(parents=True, exist_ok=True)
         with quiet(), tempfile.TemporaryDirectory(dir=target, prefix=".", suffix=".tmp") as work:
-            self.model_.cpu().save_pretrained(work)
+            model = self.model_.cpu()
+            if self.corpora_:  # others read two labels: the shared head
+                model = deepcopy(model)
+                widen(model, 0)
+            model.save_pretrained(work)
             self.tokenizer_.save_pretrained(work)
             for file in sorted(Path(work).iterdir()):
                 file.chmod(READABLE)  # the library writes tensors for the owner only
@@ -151,7 +169,7 @@ class Transformer(System):
         """Read what `save` wrote."""
         state = read_json(folder / "transformer.json")
         model = cls(**state["settings"])
-        model.history_ = state["history"]
+        model.history_, model.corpora_ = state["history"], state["corpora"]
         model._folder = folder
         model._plain = PlainEncoder.read(folder, model.options)
         if model._plain is None:
@@ -168,6 +186,8 @@ class Transformer(System):
         if (folder / ADAPTER).is_file():
             self.adapter_ = need("safetensors.torch", "neural").load_file(folder / ADAPTER)
             self.tokenizer_, encoder = load(self.options.encoder)
+            if self.corpora_:
+                widen(encoder, len(self.corpora_))
             encoder = adapted(encoder, self.options, self.adapter_)
         else:
             self.tokenizer_, encoder = load(str(folder / TUNED))
@@ -231,6 +251,6 @@ def _logits_of(model: Any, names: list[str]) -> Any:
             self.model = model
 
         def forward(self, *inputs: Any) -> Any:
-            return self.model(**dict(zip(names, inputs, strict=True))).logits
+            return self.model(**dict(zip(names, inputs, strict=True))).logits[:, :2]
 
     return Logits()
