@@ -10,7 +10,6 @@ was and ends with the same weights.
 from __future__ import annotations
 
 import argparse
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -65,7 +64,7 @@ def training_rows(examples: Sequence[Example], times: float = 1.0) -> list[Examp
     return rows
 
 
-def ship(encoder: Transformer, held_out: Sequence[Example], out: Path) -> None:
+def ship(encoder: Transformer, held_out: Sequence[Example], sizes: dict[str, int], out: Path) -> None:
     """Blend the encoder with `base`, with weights, calibration and band from a quarter of the held-out part."""
     base = Detector.load(BASE).predictor
     encoder.adapter_ = {name: value.half() for name, value in encoder.adapter_.items()}
@@ -84,7 +83,7 @@ def ship(encoder: Transformer, held_out: Sequence[Example], out: Path) -> None:
     detector.seen_ = Detector.load(BASE).seen_
     detector.save(out, command="training/encoder.py", about={"data": "as in base, English"})
     rows = report(scored, detector.bands)
-    write_card(out, out.name, detector, rows, risks, Counter(example.source for example in held_out))
+    write_card(out, out.name, detector, rows, risks, sizes)
     alone = {name: six_sets(report(Scored(held_out, sigmoid(odds[:, at])), detector.bands))["auc"]
              for at, name in enumerate(("base", "encoder"))}  # fmt: skip
     print("\n".join(map(str, rows)), f"six sets: {six_sets(rows)}; alone {alone}; trust {trust}", sep="\n")
@@ -114,7 +113,8 @@ def main() -> None:
     parser.add_argument("--end", type=float, default=1.0, help="share of the batches after which training ends")
     parser.add_argument("--out", type=Path, help="folder of the detector; by default that in the package")
     options = parser.parse_args()
-    train, held_out = parts(read_corpora(options.data_dir))
+    corpora = read_corpora(options.data_dir)
+    train, held_out = parts(corpora)
     trained = options.work / options.encoder
     if not (trained / "transformer.json").is_file():
         rows = training_rows(train, options.times)
@@ -127,7 +127,8 @@ def main() -> None:
         system.save(trained)
     encoder = Transformer.load(trained)
     encoder.load_weights()
-    ship(encoder, measured(held_out), options.out or SHIPPED[BASE].parent / FOLDERS[options.encoder])
+    sizes = {name: len(rows) for name, rows in corpora.items() if rows[0].language == "en"}
+    ship(encoder, measured(held_out), sizes, options.out or SHIPPED[BASE].parent / FOLDERS[options.encoder])
 
 
 if __name__ == "__main__":
