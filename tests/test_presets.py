@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import tomllib
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
 from deadpan.cli import main
 from deadpan.errors import ConfigError
 from deadpan.presets import PRESETS, preset_values, with_preset
+
+DOCS = Path(__file__).parent.parent / "docs"
 
 
 def published(name: str) -> list[list[object]]:
@@ -28,6 +31,13 @@ def test_every_value_of_a_preset_is_the_paper_s(name):
         json.dumps([(key, in_paper.get(key, "not in the paper's file")) for key in ours])
     )
     assert set(in_paper) == set(ours)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_the_page_of_the_papers_quotes_every_sentence_a_preset_comes_from(name):
+    page = " ".join((DOCS / "papers.md").read_text(encoding="utf-8").replace("\\*", "*").split())
+    missing = [says for *_, says in published(name) if says and str(says).replace("*", "") not in page.replace("*", "")]
+    assert missing == []
 
 
 def test_a_preset_fills_in_and_refuses_what_contradicts_it():
