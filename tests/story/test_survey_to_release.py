@@ -114,3 +114,25 @@ def test_a_linguist_and_other_people_judge_what_authors_told(program, told):
         assert sum(len(rows) for rows in program.load_dataset(name).values()) == n
     shown = program("datasets", "show", "kinds", "--sample", "1")
     assert "irony" in shown
+
+
+def test_one_command_joins_authors_and_linguist(program, told):
+    program("studio", "create", "categorise", told, "--name", "linguist", "--preset", "isarcasm",
+            "--open", "--setting", "contact=lab@example.org")  # fmt: skip
+    link = program.json("studio", "invite", "linguist", "--role", "participant")["link"]
+    with served_studio(program) as site:
+        judged = lambda screen, question: "invalid" if "bob" in screen.page else "satire"  # noqa: E731
+        assert Person(site, "linguist", link).answer_all(judged) == 2
+    done = program.json("studio", "release", "told", "--categories", "linguist", "--out", "joined")
+    assert done["examples"] == 7 and done["drops"]["invalid"] == 1
+    parts = {name: (program.folder / "joined" / f"isarcasm_{name}.csv").read_text() for name in ("train", "test")}
+    rows = [line.split(",") for text in parts.values() for line in text.splitlines()[1:]]
+    assert all(text.startswith("tweet_id,sarcasm_label,sarcasm_type") for text in parts.values())
+    assert sorted(row[1:] for row in rows if row[1] == "sarcastic") == [["sarcastic", "satire"]]
+    assert len(rows) == 7 and all(text.count("\n") > 1 for text in parts.values())
+    (program.folder / "data" / "isarcasm").mkdir(parents=True)
+    for name, text in parts.items():
+        (program.folder / "data" / "isarcasm" / f"isarcasm_{name}.csv").write_text(text)
+    read = program.json("datasets", "stats", "isarcasm", "--ids-only", "--data-dir", "data")
+    assert read["isarcasm"]["n"] == 7
+    program("studio", "release", "linguist", "--categories", "told", "--out", "wrong", status=2)

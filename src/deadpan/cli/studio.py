@@ -372,15 +372,21 @@ def export_answers(
               type=click.Choice(["auto", "same", "per-item"]),
               help="Give each rater one name for all items, or one per item.")  # fmt: skip
 @click.option("--keep-column", "columns", multiple=True, metavar="NAME", help="Keep this column of the source.")
+@click.option("--categories", metavar="STUDY", help="A survey: join a linguist's categories, as iSarcasm's release.")
 @_about_study
 def release_dataset(
-    study: Any, out: Path, mode: Any, raters: Any, columns: tuple[str, ...], as_json: bool, **facts: str
+    study: Any, out: Path, mode: Any, raters: Any, columns: tuple[str, ...], categories: str | None, as_json: bool,
+    **facts: str,
 ) -> None:
     """Write a folder to publish: ids or gated text, card, Croissant; withdrawals applied, new pseudonyms."""
     from deadpan.studio.records.release import release_facts, release_study
+    from deadpan.studio.records.studies import find_study
 
     card = release_facts(study, mode, published=datetime.now(UTC).date(), **facts)
-    show(release_study(study, out, card, mode, raters=raters, columns=columns, actor=_actor()), as_json)
+    linguist = find_study(categories) if categories else None
+    show(
+        release_study(study, out, card, mode, raters=raters, columns=columns, actor=_actor(), linguist=linguist), as_json
+    )
 
 
 @studio.command()

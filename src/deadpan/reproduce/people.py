@@ -64,7 +64,8 @@ class AskedStudy:
         folder = f"PEOPLE/{name}/study"
         first = f"deadpan {self.made} {'--study' if self.made.startswith('generate') else '--out'} {folder} && "
         asked = f"{folder} " if self.made else f"{self.source} " if self.source else ""
-        create = f"deadpan studio create {self.protocol} {asked}{self.options} --name {name}".replace("  ", " ")
+        named = f"--name {name} --open --setting contact=WHO"
+        create = f"deadpan studio create {self.protocol} {asked}{self.options} {named}".replace("  ", " ")
         export = f"deadpan studio export {name} --out PEOPLE/{name}/export"
         return f"{first if self.made else ''}{create}; when people have answered: {export}; then --people PEOPLE"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -15,10 +16,12 @@ from deadpan.cards import DataFacts, Sizes, write_dataset_folder
 from deadpan.drops import Tally
 from deadpan.errors import ConfigError, DataError
 from deadpan.page.summary import Summary
+from deadpan.presets import preset_values
 from deadpan.records import Example, Turn
 from deadpan.registry import unknown
 from deadpan.results import Result
-from deadpan.storage import write_records
+from deadpan.splits import split
+from deadpan.storage import write_records, write_text
 from deadpan.studio.models import Event, Identity
 from deadpan.studio.people.demographics import SMALLEST_GROUP, safe_groups
 from deadpan.studio.records.export import excluded_judgments, source_columns, tally_notes, valid_labels
@@ -122,8 +125,12 @@ def release_study(
     columns: Sequence[str] = (),
     actor: str = "release",
     new_name: Callable[[], str] = lambda: secrets.token_hex(6),
+    linguist: Any = None,
 ) -> ReleasedStudy:
     """Write the release. Every pseudonym in it is new, and no times are in it.
+
+    `linguist` is the study in which the sarcastic posts of a survey were categorised: the release is then
+    iSarcasm's, labels of authors with categories, in two parts.
 
     The first release keeps a rater's pseudonym across items. The answers themselves would join a second one
     to it, so later releases give raters a new pseudonym for every item, unless `raters` is "same". `columns`
@@ -140,6 +147,9 @@ def release_study(
         return names.setdefault(pseudonym, new_name())
 
     examples = _examples(study, tally, renamed)
+    parts = None if linguist is None else _categorised(study, linguist, examples, tally)
+    if parts is not None:
+        examples = [example for part in parts.values() for example in part]
     if not examples:
         raise DataError(f"{study.slug}: nothing to release yet: no item has a label")
     if strange := sorted(set(columns) - set(source_columns(study))):
@@ -163,7 +173,12 @@ def release_study(
         personal_data=f"{facts.personal_data} {' '.join(found.notes)}".strip(),
         how_made=" ".join((facts.how_made, *people_note(people))).strip(),
     )
-    sizes = write_dataset_folder(out, {SPLIT: examples}, facts, tally=tally, command="studio release")
+    by_split: dict[str, list[Example]] = {SPLIT: examples}
+    if parts is not None:
+        by_split = {name: [e for e in examples if e.split == name] for name in parts}
+        for name, part in by_split.items():
+            _write_ids(Path(out) / f"isarcasm_{name}.csv", part)
+    sizes = write_dataset_folder(out, by_split, facts, tally=tally, command="studio release")
     Event.objects.create(study=study, actor=actor, what="release", detail={"mode": mode, "examples": sizes.total})
     return ReleasedStudy(Path(out), mode, sizes, tally, found, people)
 
@@ -214,6 +229,39 @@ def _with_columns(example: Example, kept: Mapping[str, Mapping[str, str]], colum
     found = kept.get(example.id) or kept.get(example.sequence) or {}
     chosen = {name: found[name] for name in columns if name in found}
     return replace(example, meta={**example.meta, **chosen}) if chosen else example
+
+
+def _categorised(survey: Any, linguist: Any, examples: Sequence[Example], tally: Tally) -> dict[str, list[Example]]:
+    """Return iSarcasm's two parts: sarcastic posts with the linguist's category, without those called invalid."""
+    if not protocol_of(survey).survey or linguist.protocol != "categorise":
+        raise ConfigError(
+            f"--categories joins a survey with a study of the protocol categorise: {survey.slug} is of "
+            f"{survey.protocol}, {linguist.slug} of {linguist.protocol}"
+        )
+    found = {example.id: example.categories for example in _examples(linguist, tally, str)}
+    sarcastic = [example.id for example in examples if example.label]
+    if not found.keys() & set(sarcastic):
+        raise DataError(
+            f"{linguist.slug}: none of its items is a sarcastic post of {survey.slug}; create it from the survey's "
+            "gated release, whose posts have their links as ids"
+        )
+    for id in sarcastic:
+        if id not in found and id not in tally.places.get("invalid", ()):
+            tally.drop("not_categorised", id)
+    kept = [replace(e, categories=found.get(e.id, ())) for e in examples if not e.label or e.id in found]
+    share = preset_values("isarcasm", "studio release")["test_share"]
+    return {str(name): part for name, part in split(kept, {"train": 1 - share, "test": share}).items()}
+
+
+def _write_ids(path: Path, examples: Sequence[Example]) -> None:
+    """Write a part in the layout of iSarcasm's release: the number of each post, its label and category."""
+    rows = ["tweet_id,sarcasm_label,sarcasm_type"]
+    for example in examples:
+        number = re.search(r"(\d+)\D*$", example.id)
+        label = "sarcastic" if example.label else "not_sarcastic"
+        kind = example.categories[0].replace("_", " ") if example.categories else ""
+        rows.append(f"{number[1] if number else example.id},{label},{kind}")
+    write_text(path, "\n".join(rows) + "\n")
 
 
 def _without_text(example: Example) -> Example:
