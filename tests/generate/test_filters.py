@@ -9,7 +9,7 @@ import pytest
 
 from deadpan.errors import MissingExtra
 from deadpan.generate.dialogue import read_dialogue
-from deadpan.generate.filters import WordList, chosen_checks, open_checks
+from deadpan.generate.filters import ToxicWordList, chosen_checks, open_checks
 from deadpan.generate.folder import Draft, GenerationFolder, StepWriter
 from deadpan.generate.generation import run_only, run_plan
 from deadpan.generate.plan import STEP_NAMES, FilterPlan, GenerationPlan, open_plan
@@ -174,23 +174,23 @@ ENGLISH_INNOCENT = [
 
 @pytest.mark.parametrize("text", KOREAN_TOXIC)
 def test_korean_toxic(korean, text):
-    assert WordList(korean.toxic_words).find([text])
+    assert ToxicWordList(korean.toxic_words).find([text])
 
 
 @pytest.mark.parametrize("text", KOREAN_INNOCENT)
 def test_korean_innocent(korean, text):
-    assert not WordList(korean.toxic_words).find([text])
+    assert not ToxicWordList(korean.toxic_words).find([text])
 
 
 @pytest.mark.parametrize("text", ENGLISH_TOXIC)
 def test_english_toxic(english, text):
-    assert WordList(english.toxic_words)([["fine", text], ["fine"]])[1] == ""
-    assert WordList(english.toxic_words).find(["fine", text])
+    assert ToxicWordList(english.toxic_words)([["fine", text], ["fine"]])[1] == ""
+    assert ToxicWordList(english.toxic_words).find(["fine", text])
 
 
 @pytest.mark.parametrize("text", ENGLISH_INNOCENT)
 def test_english_innocent(english, text):
-    assert not WordList(english.toxic_words).find([text])
+    assert not ToxicWordList(english.toxic_words).find([text])
 
 
 @pytest.mark.real_corpora
@@ -198,7 +198,7 @@ def test_hardly_a_published_dialogue_is_called_toxic(real_corpora, korean):
     import json
 
     content = json.loads((real_corpora / "kocosa" / "KoCoSa_dev.json").read_text("utf-8"))
-    check = WordList(korean.toxic_words)
+    check = ToxicWordList(korean.toxic_words)
     found = check([[content["Context"][i], content["Response"][i]] for i in content["Context"]])
     assert sum(map(bool, found)) <= 3
 

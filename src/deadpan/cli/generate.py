@@ -9,11 +9,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadpan.cli.command import Group
-from deadpan.cli.options import PATH, base_url_option, limit_option, max_cost_option, preset_choice
+from deadpan.cli.options import (
+    PATH,
+    base_url_option,
+    limit_option,
+    max_cost_option,
+    preset_choice,
+    reading_options,
+    source_argument,
+)
 from deadpan.cli.terminal.output import console, json_option, show, show_conversation
 from deadpan.cli.terminal.progress import progress_bar
 
 if TYPE_CHECKING:
+    from deadpan.datasets.reading import Reading
     from deadpan.generate.folder import Draft
     from deadpan.generate.generation import CostEstimate
 
@@ -221,3 +230,39 @@ def release_command(plan: Path, run: Path | None, out: Path, unjudged: bool, as_
     from deadpan.generate.release import write_release
 
     show(write_release(plan, out, run=run, unjudged=unjudged), as_json)
+
+
+@generate.command("rephrase")
+@source_argument
+@click.option(
+    "--to", type=click.Choice(["plain", "sarcastic"]), default="plain", show_default=True, help="What to write."
+)
+@click.option("--llm", "model", default="", help="Language model. [default: the embedded one]")
+@base_url_option
+@max_cost_option
+@click.option("--detector", metavar="FOLDER", help="Detector that scores each text before and after.")
+@limit_option
+@click.option("--out", type=PATH, required=True, help="Folder to write.")
+@reading_options
+@json_option
+def rephrase_command(
+    source: str, to: Any, model: str, base_url: str, max_cost: float | None, detector: str | None, limit: int | None,
+    out: Path, reading: Reading, as_json: bool,
+) -> None:  # fmt: skip
+    """Rephrase sarcastic texts plainly, or plain ones sarcastically, and score them against their authors'.
+
+    SOURCE has rephrases: isarcasm_eval, the starter set, or the gated release of an author-survey. The score is chrF.
+    """
+    from deadpan.datasets import read_source
+    from deadpan.detect.detector import Detector
+    from deadpan.generate.rephrase import rephrase
+    from deadpan.llm import LLMSettings, default_model
+
+    settings = LLMSettings(
+        model=model or default_model(), base_url=base_url, max_cost=max_cost, temperature=0.0, max_tokens=200
+    )
+    judge = Detector.load(detector).predictor if detector else None
+    with progress_bar() as progress:
+        examples = read_source(source, reading, progress).examples
+        result = rephrase(examples, out, to=to, settings=settings, detector=judge, limit=limit, progress=progress)
+    show(result, as_json)

@@ -1,4 +1,4 @@
-"""What a survey of authors says about its contributors and their posts: iSarcasm's section 5.1 and Figure 2."""
+"""Contributors of a survey of authors, and their posts: iSarcasm's section 5.1 and Figure 2."""
 
 from __future__ import annotations
 

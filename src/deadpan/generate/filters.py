@@ -139,7 +139,7 @@ class ToxicWords:
     words: tuple[str, ...]
 
 
-class WordList:
+class ToxicWordList:
     """A language's own list of patterns, which also match disguised spellings."""
 
     def __init__(self, path: Path) -> None:
@@ -211,7 +211,7 @@ def open_checks(names: Sequence[str], plan: FilterPlan, language: Language, mode
         if name == "words":
             if not language.toxic_words.is_file():
                 raise ConfigError(f'{language.folder}: no toxic.toml in it: write one, or remove "words" from toxicity')
-            checks.append(WordList(language.toxic_words))
+            checks.append(ToxicWordList(language.toxic_words))
         elif name == "profanity":
             checks.append(profanity(plan.profanity_share))
         elif name == "safetext":

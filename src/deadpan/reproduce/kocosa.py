@@ -268,7 +268,7 @@ def _context(options: ReproductionOptions) -> Job:
 
 
 def _ablation(runner: TrialRunner, system: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    design, how = runner.design("kocosa", _SAMPLE if system == "transformer" and runner.options.quick else None)
+    design, how = runner.design("kocosa", _SAMPLE if settings and runner.options.quick else None)
     examples = [*design.folds[0].train, *design.folds[0].test]
     k = 3 if runner.options.quick and not design.published else 5
     own = {name: value for name, value in settings.items() if name != "turns"}

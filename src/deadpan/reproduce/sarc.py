@@ -100,7 +100,7 @@ def _baseline(row: str, column: str, options: ReproductionOptions) -> Job:
         same = found.official and not runner.missing(source) and row != _SHIPPED
         return {id: Measured(found.values[metric], how=found.how, reason=reason, same=same)}
 
-    seconds = _SECONDS[system] * (3 if source == "sarc-main" else 1) * (1 if options.quick else FOLDS)
+    seconds = _SECONDS[system] * (3 if column == "all-bal" else 1) * (1 if options.quick else FOLDS)
     return Job(f"table-2 {row} {column}", (id,), work, seconds=seconds, sources=(source,))
 
 

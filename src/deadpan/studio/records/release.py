@@ -233,7 +233,7 @@ def _with_columns(example: Example, kept: Mapping[str, Mapping[str, str]], colum
 
 def _categorised(survey: Any, linguist: Any, examples: Sequence[Example], tally: Tally) -> dict[str, list[Example]]:
     """Return iSarcasm's two parts: sarcastic posts with the linguist's category, without those called invalid."""
-    if not protocol_of(survey).survey or linguist.protocol != "categorise":
+    if not protocol_of(survey).survey or "category" not in {q.name for q in choice_questions(linguist)}:
         raise ConfigError(
             f"--categories joins a survey with a study of the protocol categorise: {survey.slug} is of "
             f"{survey.protocol}, {linguist.slug} of {linguist.protocol}"
