@@ -375,7 +375,13 @@ def export_answers(
 @click.option("--categories", metavar="STUDY", help="A survey: join a linguist's categories, as iSarcasm's release.")
 @_about_study
 def release_dataset(
-    study: Any, out: Path, mode: Any, raters: Any, columns: tuple[str, ...], categories: str | None, as_json: bool,
+    study: Any,
+    out: Path,
+    mode: Any,
+    raters: Any,
+    columns: tuple[str, ...],
+    categories: str | None,
+    as_json: bool,
     **facts: str,
 ) -> None:
     """Write a folder to publish: ids or gated text, card, Croissant; withdrawals applied, new pseudonyms."""
@@ -385,7 +391,8 @@ def release_dataset(
     card = release_facts(study, mode, published=datetime.now(UTC).date(), **facts)
     linguist = find_study(categories) if categories else None
     show(
-        release_study(study, out, card, mode, raters=raters, columns=columns, actor=_actor(), linguist=linguist), as_json
+        release_study(study, out, card, mode, raters=raters, columns=columns, actor=_actor(), linguist=linguist),
+        as_json,
     )
 
 

@@ -26,7 +26,7 @@ from deadpan.studio.models import Event, Identity
 from deadpan.studio.people.demographics import SMALLEST_GROUP, safe_groups
 from deadpan.studio.records.export import excluded_judgments, source_columns, tally_notes, valid_labels
 from deadpan.studio.records.journal import accepted_submissions, latest_records, tally_submissions
-from deadpan.studio.records.labels import answers_of
+from deadpan.studio.records.labels import answers_of, choice_questions
 from deadpan.studio.records.studies import protocol_of, settings_of
 from deadpan.text import plural
 
