@@ -176,6 +176,7 @@ def test_the_survey_its_export_and_its_withdrawal(studio, page_for, tmp_path, la
     check(page, f"{look}-5-withdraw")
     page.fill("#code", code)
     page.click("main button.main")
+    page.click("[name=sure]")
     page.wait_for_selector("[role=status]:not([hidden])")
     check(page, f"{look}-6-withdrawn")
     assert not handed_in(studio, f"author-survey-{language}", tmp_path / "after", look)
