@@ -98,10 +98,9 @@ def read_card(detector: str) -> Card | None:
     if not PATH.is_file():
         return None
     facts = read_json(PATH)
-    own = facts.get(detector, {})
-    held_out = [row for row in facts.get("held_out", ()) if row.get("detector", detector) == detector]
-    return Card(detector, {**{k: v for k, v in facts.items() if k not in ("base", "encoder")},
-                           "held_out": held_out, **own})  # fmt: skip
+    # The facts of each detector are under its name; what is beside them holds for all.
+    shared = {key: value for key, value in facts.items() if not (isinstance(value, Mapping) and "held_out" in value)}
+    return Card(detector, {**shared, **facts.get(detector, {})})
 
 
 def need_card(detector: str) -> Card:
