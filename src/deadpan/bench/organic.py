@@ -34,7 +34,7 @@ from deadpan.page.table import Cell, Table
 from deadpan.records import Example, Item, Predictor, Turn
 from deadpan.results import Result
 from deadpan.stats import Interval
-from deadpan.storage import atomic
+from deadpan.storage import atomic, read_records
 from deadpan.text import fold
 
 _QUESTION = "Which of these replies was meant sarcastically?"
@@ -156,6 +156,16 @@ def _checked(sequences: Iterable[SarcSequence]) -> list[SarcSequence]:
     if any(not isinstance(one, SarcSequence) for one in found):
         raise DataError("sequences must be SarcSequence records: see BuiltCorpus.sequences and sequences_of")
     return found
+
+
+def read_sequences(path: Path) -> list[SarcSequence]:
+    """Read the sequences of a .parquet or .jsonl file; none if it is something else, such as a table of examples."""
+    if path.suffix not in (".parquet", ".jsonl") or not path.is_file():
+        return []
+    try:
+        return list(read_records(path, SarcSequence))
+    except DataError:
+        return []
 
 
 def sequences_of(examples: Iterable[Example]) -> list[SarcSequence]:

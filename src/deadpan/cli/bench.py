@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,7 +27,7 @@ from deadpan.cli.options import (
 )
 from deadpan.cli.terminal.live import live
 from deadpan.cli.terminal.output import json_option, seed_option, show
-from deadpan.errors import ConfigError, DataError
+from deadpan.errors import ConfigError
 
 if TYPE_CHECKING:
     from deadpan.datasets import Reading
@@ -202,16 +201,7 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
 @click.option("--out", default="runs", show_default=True, type=PATH, help="Where to write.")
 @json_option
 @preset_option("bench run")
-def run_command(
-    models: tuple[str, ...],
-    folders: tuple[Path, ...],
-    explain: bool,
-    judge: str,
-    people: Any,
-    out: Path,
-    as_json: bool,
-    **options: Any,
-) -> int:
+def run_command(models: tuple[str, ...], folders: tuple[Path, ...], out: Path, as_json: bool, **options: Any) -> int:
     """Ask models every item of a set. Run the same command again to resume a killed run.
 
     Models are named by provider (openai/..., anthropic/..., openai-api/SERVICE/...), or embedded/...;
@@ -222,6 +212,7 @@ def run_command(
     from deadpan.bench.api import run_bench, run_settings
     from deadpan.bench.open_track import run_open_track
 
+    explain, judge, people = (options.pop(name) for name in ("explain", "judge", "people"))
     if (judge or people) and not explain:
         raise ConfigError("--judge and --people mark explanations: add --explain")
     with live() as watch:
@@ -244,10 +235,7 @@ def _with_detectors(items: str, folders: tuple[Path, ...]) -> tuple[Any, dict[st
     from deadpan.detect.detector import Detector
 
     opened = open_set(items, ask_passphrase)
-    names = {folder.name: folder for folder in folders}
-    if len(names) < len(folders):
-        raise ConfigError("two detectors have folders of the same name: rename one, or run them separately")
-    return opened, detector_answers(opened, {name: Detector.load(folder) for name, folder in names.items()})
+    return opened, detector_answers(opened, {folder.name: Detector.load(folder) for folder in folders})
 
 
 @bench.command()
@@ -315,21 +303,13 @@ def organic_fill(ids: Path, corpus: str, out: Path, reading: Reading, as_json: b
 
 def _sequences(corpus: str, reading: Reading) -> Any:
     """Return the sequences of a built corpus, of a file of them, or of a published corpus."""
-    path = Path(corpus)
-    if path.is_dir():
-        from deadpan.corpus.built.folder import BuiltCorpus
-
-        return BuiltCorpus(path).sequences("raw")
-    if path.suffix in (".parquet", ".jsonl") and path.is_file():
-        from deadpan.formats.sarc import SarcSequence
-        from deadpan.storage import read_records
-
-        with suppress(DataError):  # else a table of examples
-            return list(read_records(path, SarcSequence))
-    from deadpan.bench.organic import sequences_of
+    from deadpan.bench.organic import read_sequences, sequences_of
+    from deadpan.corpus.built.folder import BuiltCorpus
     from deadpan.datasets import read_source
 
-    return sequences_of(read_source(corpus, reading))
+    if Path(corpus).is_dir():
+        return BuiltCorpus(corpus).sequences("raw")
+    return read_sequences(Path(corpus)) or sequences_of(read_source(corpus, reading))
 
 
 @bench.command("score")
@@ -361,10 +341,7 @@ def score_command(folders: tuple[Path, ...], as_json: bool, **options: Any) -> N
 )
 @json_option
 def merge(folders: tuple[Path, ...], out: Path, replace_by: Any, as_json: bool) -> int:
-    """Merge RUNS of one model, earlier first: a rerun replaces only errors and cut-off answers.
-
-    With --replace model the corrected rerun replaces the first run whole, as in the paper.
-    """
+    """Merge RUNS of one model, earlier first: a rerun replaces only errors and cut-off answers."""
     from deadpan.bench.runs.submission import merge_runs
 
     result = merge_runs(folders, out, replace_by=replace_by)

@@ -213,6 +213,7 @@ def item_page(item: Item, answers: Answers, facts: ItemFacts | None, neighbours:
         f"<header><h1>{escape(title)}</h1><p class='lead'>{escape(category)}{escape(state)}</p></header>"
         f"{scene(item)}<h2{language}>{escape(item.question)}</h2>"
         f'<ol class="options"{language}>{_voted_options(item, voted)}</ol>'
+        + (f"<p>Cue: <q{language}>{escape(item.cue)}</q></p>" if item.cue else "")
         + (f'<p class="note">{escape(item.difficulty)}</p>' if item.difficulty else "")
         + _who(item, answers)
         + _pager(neighbours)
@@ -227,6 +228,8 @@ def _voted_options(item: Item, voted: Counter[str]) -> str:
         letter = LETTERS[place]
         best = place == item.answer
         word = '<span class="verdict-word" lang="en">✓ the answer</span>' if best else ""
+        if item.mistakes and item.mistakes[place]:
+            word = f'<small class="dim" lang="en">{escape(item.mistakes[place])}</small>'
         share = voted[letter] / total if total else 0.0
         drawn = (
             f'<div class="share" lang="en"><i style="width:{100 * share:.0f}px"></i>{100 * share:.0f} % of '
