@@ -22,6 +22,7 @@ PRESETS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
             "ascii_only": True,
             "aware_authors": True,
             "drop_under_sarcasm": True,
+            "siblings": "all",
             "sentences": "strict",
             "min_tokens": 2,
             "max_tokens": 50,
