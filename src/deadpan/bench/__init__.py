@@ -6,7 +6,7 @@ from typing import Any
 
 from deadpan import lazy
 
-DEFAULT_SET = "public@0.3.0"
+DEFAULT_SET = "public@0.4.0"
 """The set that is asked unless another is named; the only place that names it."""
 _NAMES = {
     "BenchResult": "api",

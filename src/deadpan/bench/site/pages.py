@@ -86,10 +86,10 @@ def reach(board: Board) -> str:
     if board.set not in shipped():
         return ""
     return (
-        "<h2>What it can tell</h2><p>This set is a floor test: a strong language model that read it with the "
-        "keys hidden chose the key of 99 % of the items. The set shows whether a model understands sarcasm "
-        "at all, not which strong model understands it best. Strong systems differ on what people really "
-        "wrote: of two replies to a comment, which one did its author mean sarcastically?</p>"
+        "<h2>What it can tell</h2><p>This set is a floor test: strong language models choose the key of nearly "
+        "every item of this format. The set shows whether a model understands sarcasm at all, not which strong "
+        "model understands it best. Strong systems differ on what people really wrote: of two "
+        "replies to a comment, which one did its author mean sarcastically?</p>"
         '<pre tabindex="0">deadpan bench organic make CORPUS --options 6 --out organic.jsonl\n'
         "deadpan bench run --set organic.jsonl --llm PROVIDER/NAME</pre>"
     )
