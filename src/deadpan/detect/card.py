@@ -1,4 +1,4 @@
-"""What the detectors in the package know: the corpora they were taught by, and held-out scores by kind of text."""
+"""Knowledge of the detectors in the package: the corpora they were taught by, and held-out scores by kind of text."""
 
 from __future__ import annotations
 

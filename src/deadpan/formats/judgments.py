@@ -193,7 +193,7 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What somebody said about an item: "flagged", "skipped" with the reason, or "decided" with the note."""
+    """Remarks on an item: "flagged", "skipped" with the reason, or "decided" with the note."""
 
     item_id: str
     annotator: str

@@ -23,7 +23,7 @@ LIMITS = {
 """The largest values: shares, and times that dates can be reckoned with. Settings are never negative."""
 LARGEST = 10**9
 QUESTIONNAIRE = ("age", "gender", "country", "first_language", "education", "sarcasm_use")
-"""What a study may ask people about themselves, each with a list of answers to choose from."""
+"""Questions that a study may ask people about themselves, each with a list of answers to choose from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,13 +50,13 @@ class StudySettings:
     guideline: str = ""
     """Guideline in Markdown, shown before the protocol's own examples."""
     controller: str = ""
-    """Who is responsible for the data: a person or an institution, with an address."""
+    """The controller of the data: a person or an institution, with an address."""
     purpose: str = ""
-    """What the answers are collected for."""
+    """The purpose of the answers."""
     stored: str = ""
-    """What is stored about people, instead of the studio's own words."""
+    """Data stored about people, instead of the studio's own words."""
     kept: str = ""
-    """How long it is kept."""
+    """The time for which it is kept."""
     ethics: str = ""
     """Number of the ethics approval."""
     contact: str = ""
@@ -64,9 +64,9 @@ class StudySettings:
     blind_adjudication: bool = False
     """Hide what people answered from whoever decides a disagreement."""
     model_answers: Literal["hidden", "after", "before"] = "hidden"
-    """When a model's answers are shown to annotators: never, after their own, or before (as suggestions)."""
+    """The moment at which annotators see a model's answers: never, after their own, or before (as suggestions)."""
     questionnaire: tuple[str, ...] = ()
-    """What people are asked about themselves; released in groups of five or more."""
+    """Questions about people themselves; released in groups of five or more."""
     questionnaire_at: Literal["before", "after"] = "before"
     per_person: int = 0
     """Items one person gets at most; 0: as many as there are."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from deadpan.page.summary import Summary
 
 EPSILON = 0.2
-"""What a person's answers cost more than a model's: 0.2 for experts, 0.15 for trained people, 0.1 for a crowd."""
+"""The price of a person's answer above a model's: 0.2 for experts, 0.15 for trained people, 0.1 for a crowd."""
 
 FEWEST_PEOPLE, FEWEST_ITEMS = 3, 30
 """With fewer people, "the others" are one person; below 30 items Wilcoxon's test takes the place of Student's."""

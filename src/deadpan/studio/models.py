@@ -365,7 +365,7 @@ class StoredFigures(models.Model):
 
 
 class StoredOpinion(models.Model):
-    """What a model answers to one question about one item, beside the people. It is never a vote."""
+    """The answer of a model to one question about one item, beside the people. It is never a vote."""
 
     study = models.ForeignKey(StoredStudy, models.CASCADE, related_name="opinions")
     item = models.ForeignKey(StoredItem, models.CASCADE, related_name="opinions")

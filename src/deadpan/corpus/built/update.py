@@ -137,7 +137,7 @@ def _releases(corpus: BuiltCorpus) -> list[dict[str, Any]]:
 
 
 class _Update:
-    """What an update adds to the files of a build before they are published."""
+    """Additions of an update to the files of a build before they are published."""
 
     def __init__(self, old: BuiltCorpus, releases: list[dict[str, Any]], after: str, today: date) -> None:
         self.old, self.releases, self.after, self.today = old, releases, after, today

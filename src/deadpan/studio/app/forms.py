@@ -251,7 +251,7 @@ def _check_address(value: str) -> None:
 
 
 class QuestionnaireForm(forms.Form):
-    """What people say about themselves: the chosen fields, each with a list of answers."""
+    """Facts that people give about themselves: the chosen fields, each with a list of answers."""
 
     def __init__(self, names: Sequence[str], data: Any = None) -> None:
         super().__init__(data)

@@ -88,7 +88,7 @@ class Question:
     quotes: Literal["", "choices", "all"] = ""
     """Words that are the item's own, in its language: the choices, or the question too."""
     kind: QuestionKind = "choice"
-    """How it is answered. A list of answers, an order and spans are JSON; a scale has choices."""
+    """The way it is answered. A list of answers, an order and spans are JSON; a scale has choices."""
     options: tuple[str, ...] = ()
     low: int = 0
     high: int = 0

@@ -52,7 +52,7 @@ class ReleasedJudgment:
 
 @dataclass(frozen=True, slots=True)
 class RaterGroup:
-    """What the questionnaire says of people: facts that at least five share, and how many people do."""
+    """Facts of the questionnaire: facts that at least five share, and how many people do."""
 
     facts: Mapping[str, str]
     people: int
