@@ -48,7 +48,7 @@ _EARLIER = 2
 """Earlier replies of an author that `history` shows."""
 _TRIED = 300
 """Choices of other replies that are looked at per thread."""
-GONE = frozenset({"", "[deleted]", "[removed]"})
+_GONE = frozenset({"", "[deleted]", "[removed]"})
 _COLUMNS = ("item", "set", "version", "thread", "replies", "answer", "sha256")
 
 
@@ -217,7 +217,7 @@ class _Thread:
 
 def _thread(one: SarcSequence, options: int, begin: float) -> _Thread | str:
     """Return a thread with one marked reply and enough others, or the reason why it is none."""
-    if not one.ancestors or one.ancestors[-1].text.strip() in GONE:
+    if not one.ancestors or one.ancestors[-1].text.strip() in _GONE:
         return "comment_deleted"
     fit = [reply for reply in one.replies if _readable(reply) and reply.created_utc >= begin]
     marked = [reply for reply in fit if reply.label]
@@ -231,7 +231,7 @@ def _thread(one: SarcSequence, options: int, begin: float) -> _Thread | str:
 
 
 def _readable(reply: SarcComment) -> bool:
-    gone = reply.text.strip() in GONE or reply.author in GONE - {""}
+    gone = reply.text.strip() in _GONE or reply.author in _GONE - {""}
     return not gone and _WORDS[0] <= len(reply.text.split()) <= _WORDS[1]
 
 
@@ -356,7 +356,7 @@ def _item(thread: _Thread, earlier: Mapping[str, Sequence[SarcComment]], source:
         return people.setdefault(comment.author or comment.id, f"User {len(people) + 1}")
 
     context = tuple(
-        Turn(who(turn), " ".join(turn.text.split())) for turn in before[-_TURNS:] if turn.text.strip() not in GONE
+        Turn(who(turn), " ".join(turn.text.split())) for turn in before[-_TURNS:] if turn.text.strip() not in _GONE
     )
     speaker, shown = who(said), thread.shown
     return Item(
@@ -381,7 +381,7 @@ def _earlier_replies(sequences: Iterable[SarcSequence]) -> dict[str, list[SarcCo
     """Return the replies of every author, oldest first."""
     found: dict[str, dict[str, SarcComment]] = defaultdict(dict)
     for comment in chain.from_iterable((*one.ancestors, *one.replies) for one in sequences):
-        if comment.author not in GONE and comment.text.strip() not in GONE:
+        if comment.author not in _GONE and comment.text.strip() not in _GONE:
             found[comment.author][comment.id] = comment
     return {author: sorted(said.values(), key=lambda one: one.created_utc) for author, said in found.items()}
 

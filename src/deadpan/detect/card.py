@@ -15,7 +15,7 @@ from deadpan.page.table import Cell
 from deadpan.results import Result
 from deadpan.storage import read_json
 
-PATH = Path(__file__).parent / "shipped" / "card.json"
+_PATH = Path(__file__).parent / "shipped" / "card.json"
 MEASURED = {"auc": "AUC", "brier": "Brier", "decided": "decided", "balanced_accuracy": "right if decided"}
 NO_TEXTS = "The weights contain no texts. To train on corpora of your own choice: deadpan detect train."
 
@@ -95,9 +95,9 @@ def listed(words: Sequence[str]) -> str:
 @cache
 def read_card(detector: str) -> Card | None:
     """Return the card of a detector in the package; None where it has none."""
-    if not PATH.is_file():
+    if not _PATH.is_file():
         return None
-    facts = read_json(PATH)
+    facts = read_json(_PATH)
     # The facts of each detector are under its name; what is beside them holds for all.
     shared = {key: value for key, value in facts.items() if not (isinstance(value, Mapping) and "held_out" in value)}
     return Card(detector, {**shared, **facts.get(detector, {})})

@@ -36,7 +36,7 @@ MOST_READ = 8_000
 """Words predicted to explain one text, in all its variants: of a long one, only shorter phrases are tried."""
 AT_ONCE = 50
 """Texts predicted together: for more, a detector may load a library that takes seconds."""
-FARTHEST = 12.0
+_FARTHEST = 12.0
 """Log odds that stand for a score of 0 or 1."""
 BY_LENGTH = 0.4
 """A phrase is ranked by its push over this power of its number of words: any longer one moves the score more."""
@@ -46,7 +46,7 @@ NOTICEABLE, STRONG = 0.15, 0.4
 """Log odds from which a phrase is named, and from which one that speaks against the answer is named too."""
 ABOVE_NOISE = 1.5
 """A phrase is named if it moves the score this many times as far as the median phrase of its length."""
-FEW = 4
+_FEW = 4
 """Phrases of one length below which a median says nothing."""
 NAMED = 2
 """Phrases and turns named on either side."""
@@ -66,7 +66,7 @@ about some any
 """
 FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
 """Words that are never a reason alone, since they say nothing to a reader; the table has them."""
-TOGETHER = "No phrase decides alone; the words together do."
+_TOGETHER = "No phrase decides alone; the words together do."
 ALONE = "A single word: how it was meant depends on what was said before."
 LOG_ODDS = (
     "The push of a word or an earlier turn is what it adds to the log odds of {}, found by leaving it "
@@ -148,7 +148,7 @@ class Explanation(Result):
         )
         sides = {up: [piece for piece in pieces if (piece.push > 0) is up][:NAMED] for up in (True, False)}
         if not pieces:
-            return [ALONE if len(self.words) == 1 and not self.context else TOGETHER]
+            return [ALONE if len(self.words) == 1 and not self.context else _TOGETHER]
         if self.label is None:
             return [self._side(up, sides[up]) for up in (True, False) if sides[up]]
         lines = []
@@ -164,7 +164,7 @@ class Explanation(Result):
         if against:
             lines.append(self._side(not self.label, against))
         if not sides[self.label]:
-            lines.append(TOGETHER)
+            lines.append(_TOGETHER)
         return lines
 
     def _side(self, up: bool, pieces: Sequence[Influence]) -> str:
@@ -262,8 +262,8 @@ def looks_like(prediction: Prediction, bands: Bands | None) -> str:
 def log_odds(score: float) -> float:
     """Return the log odds of a probability, within limits."""
     if score <= 0 or score >= 1:
-        return FARTHEST if score >= 1 else -FARTHEST
-    return max(-FARTHEST, min(FARTHEST, math.log(score / (1 - score))))
+        return _FARTHEST if score >= 1 else -_FARTHEST
+    return max(-_FARTHEST, min(_FARTHEST, math.log(score / (1 - score))))
 
 
 # ------------------------------------------------------------ what it depends on
@@ -348,7 +348,7 @@ def _choose(found: Mapping[tuple[int, int], Influence]) -> list[Influence]:
     by_length: dict[int, list[float]] = {}
     for (start, end), piece in found.items():
         by_length.setdefault(end - start, []).append(abs(piece.push))
-    noise = {length: ABOVE_NOISE * median(rows) if len(rows) > FEW else 0.0 for length, rows in by_length.items()}
+    noise = {length: ABOVE_NOISE * median(rows) if len(rows) > _FEW else 0.0 for length, rows in by_length.items()}
     ranked: list[tuple[float, int, int, Influence]] = []
     for (start, end), piece in found.items():
         words = [bare_word(word).casefold() for word in piece.text.split()]
@@ -405,9 +405,9 @@ def reasons(detector: Detector) -> Callable[[Example, Prediction], str]:
 
 # ------------------------------------------------------------ the chart
 
-HEIGHT, BARS, NUMBER = 24, 280, 60
+_HEIGHT, BARS, NUMBER = 24, 280, 60
 LONGEST_NAME = 24
-LETTER = 8.5
+_LETTER = 8.5
 """Width of an average letter at 14 pixels, rounded up; names are set aside as much room as they need."""
 
 
@@ -415,13 +415,13 @@ def influence_chart(pieces: Sequence[tuple[str, float]], sides: tuple[str, str] 
     """Return the chart of (text, push) pieces; `sides` names the left and the right."""
     largest = max(0.5, *(abs(push) for _, push in pieces))
     names = [_name(text) for text, _ in pieces]
-    label = 16 + max(40, round(LETTER * max(map(_width, names), default=0)))
+    label = 16 + max(40, round(_LETTER * max(map(_width, names), default=0)))
     middle, half, width = label + BARS / 2, BARS / 2 - NUMBER, label + BARS
     bars = [
-        _bar(name, push, place * HEIGHT, label, (middle, half * abs(push) / largest))
+        _bar(name, push, place * _HEIGHT, label, (middle, half * abs(push) / largest))
         for place, (name, (_, push)) in enumerate(zip(names, pieces, strict=True))
     ]
-    bottom = len(pieces) * HEIGHT
+    bottom = len(pieces) * _HEIGHT
     words = "".join(
         f'<text x="{at}" y="{bottom + 20}" text-anchor="{side}" style="fill: {LIGHT[role]}">{mark}</text>'
         for at, side, role, mark in (
@@ -454,7 +454,7 @@ def _bar(name: str, push: float, y: int, label: int, drawn: tuple[float, float])
     return (
         f'<text x="{label - 8}" y="{y + 16}" text-anchor="end" style="fill: {LIGHT["ink"]}">'
         f"{escape(name)}</text>"
-        f'<rect x="{left:.1f}" y="{y + 4}" width="{length:.1f}" height="{HEIGHT - 8}" style="fill: {hue}"/>'
+        f'<rect x="{left:.1f}" y="{y + 4}" width="{length:.1f}" height="{_HEIGHT - 8}" style="fill: {hue}"/>'
         f'<text x="{at:.1f}" y="{y + 16}" text-anchor="{side}" style="fill: {LIGHT["muted"]}">'
         f"{push:+.2f}</text>"
     )

@@ -10,7 +10,7 @@ from typing import Any
 
 AGES = (("<25", 0, 24), ("25-34", 25, 34), ("35-44", 35, 44), ("45-54", 45, 54), ("55-64", 55, 64), (">65", 65, 200))
 """The bins of the paper's Figure 2; its last one holds everybody from 65 on."""
-GENDERS = ("female", "male", "other", "not provided")
+_GENDERS = ("female", "male", "other", "not provided")
 _TAGS = re.compile(r"#(?:sarcasm|sarcastic|sarcastictweet|irony|not)\b", re.IGNORECASE)
 
 
@@ -34,7 +34,8 @@ class SurveyFacts:
         """Return the share of people by age group and gender, in per cent, a row per age group."""
         whole = max(sum(self.ages.values()), 1)
         return [
-            (age, *(f"{100 * self.ages.get((age, gender), 0) / whole:.0f} %" for gender in GENDERS)) for age, *_ in AGES
+            (age, *(f"{100 * self.ages.get((age, gender), 0) / whole:.0f} %" for gender in _GENDERS))
+            for age, *_ in AGES
         ]
 
 
@@ -44,8 +45,8 @@ def describe_survey(submissions: Sequence[Mapping[str, Any]]) -> SurveyFacts:
     for answers in submissions:
         if answers.get("age"):
             group = next(name for name, low, high in AGES if low <= int(answers["age"]) <= high)
-            gender = str(answers.get("gender") or GENDERS[-1])
-            ages[group, gender if gender in GENDERS else "other"] += 1
+            gender = str(answers.get("gender") or _GENDERS[-1])
+            ages[group, gender if gender in _GENDERS else "other"] += 1
     posts = [post for answers in submissions for post in answers.get("posts", ())]
     return SurveyFacts(
         len(submissions),

@@ -144,7 +144,7 @@ def _of_item(item: Item) -> Iterator[SetProblem]:
     for quote in quotes:
         if _spaced(quote) not in told:
             yield SetProblem(item.id, f"its cue {quote!r} is not in the text", "quote it word for word")
-    if (recombined := shared_parts(item.options)) >= GRID:
+    if (recombined := shared_parts(item.options)) >= _GRID:
         yield SetProblem(item.id, f"a grid: {recombined} options recombine the same parts", "write six thoughts")
 
 
@@ -152,7 +152,7 @@ def _spaced(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-GRID = 4
+_GRID = 4
 """Options made of shared parts with which an item is a grid."""
 _MOST_SHARED = 0.6
 

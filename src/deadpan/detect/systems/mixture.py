@@ -36,18 +36,18 @@ from deadpan.storage import atomic, read_json, write_json
 
 POSTS, LINES = "posts", "lines"
 EXPERTS = (POSTS, LINES)
-KINDS = ("marker", "author", "perceived", "generated")
+_KINDS = ("marker", "author", "perceived", "generated")
 """Values of `label_kind` that have weights of their own."""
 GATE = "gate"
-COLUMNS = (*EXPERTS, *KINDS, GATE)
-MOST = 8_000
+_COLUMNS = (*EXPERTS, *_KINDS, GATE)
+_MOST = 8_000
 """Examples of one corpus that count in full: a larger corpus has no more weight than these."""
 GATE_STRENGTH = 1.0
 GATE_SLOPE, GATE_SHIFT = 0.5, -0.5
 """Of the gate's log odds: softer than what it learned, and in doubt a text is a post (chosen on held-out parts)."""
 GATE_READS = 2
 """Sorts of n-grams that the gate reads: tokens and runs of the response."""
-FARTHEST = 6.0
+_FARTHEST = 6.0
 """Log odds of an expert are clipped here."""
 
 
@@ -124,11 +124,11 @@ class Mixture(System):
         columns: dict[str, tuple[list[Array], float]] = {}
         kinds = np.array([example.label_kind for example in examples])
         shared = np.zeros(len(labels))
-        for number, name in enumerate((*EXPERTS, *KINDS)):
-            self.progress(f"learning {name}", number, len(COLUMNS))
+        for number, name in enumerate((*EXPERTS, *_KINDS)):
+            self.progress(f"learning {name}", number, len(_COLUMNS))
             rows = written == (name == LINES) if name in EXPERTS else ~written & (kinds == name)
             chosen = np.flatnonzero(rows)
-            if not 0 < labels[chosen].sum() < len(chosen) or (name in KINDS and not self.kind_strength):
+            if not 0 < labels[chosen].sum() < len(chosen) or (name in _KINDS and not self.kind_strength):
                 columns[name] = [np.zeros(block.width) for block in blocks], 0.0
                 continue
             part = [block.rows(chosen) for block in blocks]
@@ -204,7 +204,7 @@ class Mixture(System):
         return results
 
     def _mixed(self, margins: Array, gate: Array) -> Array:
-        odds = [np.clip(a * margins[:, column] + b, -FARTHEST, FARTHEST)
+        odds = [np.clip(a * margins[:, column] + b, -_FARTHEST, _FARTHEST)
                 for column, (a, b) in enumerate(self.scales_[expert] for expert in EXPERTS)]  # fmt: skip
         mixed: Array = (1 - gate) * odds[0] + gate * odds[1]
         return mixed
@@ -219,7 +219,7 @@ class Mixture(System):
                 every += table.score_by_word(features.cuts[kind], rows, keys)
             else:
                 every += table.score(rows, keys, features.n)
-        place = {kind: len(EXPERTS) + number for number, kind in enumerate(KINDS)}
+        place = {kind: len(EXPERTS) + number for number, kind in enumerate(_KINDS)}
         own = np.array([place.get(example.label_kind, -1) for example in examples], dtype=np.int64)
         known = np.flatnonzero(own >= 0)
         every[known, 0] += every[known, own[known]]
@@ -303,7 +303,7 @@ class PairedBlock:
         return self.block.backward(slopes[: self.n] + of_pairs[0] - of_pairs[1])
 
 
-def corpus_weights(examples: Sequence[Example], most: int = MOST) -> Array:
+def corpus_weights(examples: Sequence[Example], most: int = _MOST) -> Array:
     """Return weights under which both labels of a corpus count equally, and a large corpus as one of `most`."""
     names = [(example.source.removesuffix("-c"), example.language) for example in examples]
     sizes = Counter(names)
