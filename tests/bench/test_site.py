@@ -128,6 +128,7 @@ def test_a_reader_learns_what_it_is_and_how_to_take_part(runs, tmp_path):
 def test_a_set_of_the_package_says_what_it_can_tell(runs):
     board, _ = make_board(find_runs([runs]))
     assert "floor test" in reach(replace(board, set=DEFAULT_SET))
+    assert reach(replace(board, set="public@0.3.0")) == "", "the reading was of the default set"
     assert reach(replace(board, set="mine@1.0.0")) == "", "nobody knows how difficult it is"
 
 

@@ -10,9 +10,9 @@ from functools import cache
 from importlib.resources import files
 
 from deadpan import __version__
+from deadpan.bench import DEFAULT_SET
 from deadpan.bench.items.item import LETTERS
 from deadpan.bench.items.prompts import NARRATORS, REASONED, TEMPLATES, ZERO_SHOT
-from deadpan.bench.items.sets import shipped
 from deadpan.bench.people import AGREEMENT
 from deadpan.bench.runs.folder import BenchRun
 from deadpan.bench.runs.settings import LONGEST_EXPLANATION
@@ -82,14 +82,15 @@ def about(items: Sequence[Item]) -> str:
 
 
 def reach(board: Board) -> str:
-    """Return what the sets of the package can tell; nothing for other sets, whose difficulty is unknown."""
-    if board.set not in shipped():
+    """Return what the default set can tell; nothing for other sets, whose difficulty is unknown."""
+    if board.set != DEFAULT_SET:
         return ""
     return (
-        "<h2>What it can tell</h2><p>This set is a floor test: strong language models choose the key of nearly "
-        "every item of this format. The set shows whether a model understands sarcasm at all, not which strong "
-        "model understands it best. Strong systems differ on what people really wrote: of two "
-        "replies to a comment, which one did its author mean sarcastically?</p>"
+        "<h2>What it can tell</h2><p>This set is a floor test: language models that read a draft of it "
+        "without the keys chose the key of 232 of 236 items, and the four pairs on which they differed were removed. "
+        "The set shows whether a model understands sarcasm at all, not which strong model understands it best. "
+        "A harder question is about what people really wrote: of six replies to a comment, which one did its "
+        "author mean sarcastically?</p>"
         '<pre tabindex="0">deadpan bench organic make CORPUS --options 6 --out organic.jsonl\n'
         "deadpan bench run --set organic.jsonl --llm PROVIDER/NAME</pre>"
     )
