@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from operator import index
 from pathlib import Path
@@ -172,3 +173,14 @@ def _equals_0_or_1(label: object) -> bool:
 
 def _kind(value: object) -> str:
     return "nothing (None)" if value is None else f"a {type(value).__name__}"
+
+
+def parse_pair(word: str, option: str, example: str) -> tuple[str, Any]:
+    """Return NAME=VALUE as a user typed it, with the value as JSON, or as text if it is none."""
+    name, mark, value = word.partition("=")
+    if not mark or not name:
+        raise ConfigError(f"{option} {word}: write NAME=VALUE, such as {example}")
+    try:
+        return name, json.loads(value)
+    except (ValueError, RecursionError):
+        return name, value

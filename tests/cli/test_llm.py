@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -56,10 +57,10 @@ def test_an_answer_may_be_held_to_choices(server: Script) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"), [(["--temperature", "hot"], "neither a number"), (["--llm-arg", "x"], "KEY=VALUE")]
+    ("words", "said"), [(["--temperature", "hot"], "neither a number"), (["--llm-arg", "x"], "NAME=VALUE")]
 )
-def test_a_bad_option_is_said(server: Script, words: list[str], said: str) -> None:
-    result = ask(server, *words)
-    assert result.exit_code == 2
-    assert said in result.stderr
+def test_a_bad_option_is_said(deadpan: Any, server: Script, words: list[str], said: str) -> None:
+    ran = deadpan("llm", "ask", "Hm?", "--base-url", server.url, *words)
+    assert ran.status == 2
+    assert said in ran.err
     assert server.requests == []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 import click
 
@@ -17,28 +17,18 @@ METHODS = ("majority", "dawid-skene", "mace")
 @click.command()
 @click.argument("judgments", type=PATH, metavar="JUDGMENTS")
 @click.option("--question", help="The question, if the file has several.")
-@click.option("--scale", type=click.Choice(SCALES), default="nominal", show_default=True, help="Scale of the answers.")
+@click.option(
+    "--scale", "metric", type=click.Choice(SCALES), default="nominal", show_default=True, help="Scale of the answers."
+)
 @click.option("--order", metavar="LOW,...,HIGH", help="The answers from low to high, for a scale of words.")
 @click.option("--singles", is_flag=True, help="Count items with one answer for chance agreement (Gwet 2014).")
 @click.option("--candidate", type=PATH, help="A model's answers (item, answer): may it replace a person?")
 @click.option("--epsilon", type=float, default=0.2, show_default=True, help="What people cost more than --candidate.")
-@click.option("--out", type=PATH, help="Where to write the aggregated labels.")
+@click.option("--out", "labels", type=PATH, help="Where to write the aggregated labels.")
 @click.option("--method", type=click.Choice(METHODS), default="majority", show_default=True, help="How to aggregate.")
 @seed_option
 @json_option
-def agree(
-    judgments: Path,
-    question: str | None,
-    scale: Literal["nominal", "ordinal", "interval", "ratio"],
-    order: str | None,
-    singles: bool,
-    candidate: Path | None,
-    epsilon: float,
-    out: Path | None,
-    method: Literal["majority", "dawid-skene", "mace"],
-    seed: int,
-    as_json: bool,
-) -> None:
+def agree(judgments: Path, order: str | None, as_json: bool, **options: Any) -> None:
     """Report the agreement in a file of judgments, with confidence intervals.
 
     JUDGMENTS is what the studio exports (.jsonl, .parquet), or a table (.csv, .tsv, .xlsx, ...) with the
@@ -50,8 +40,4 @@ def agree(
     from deadpan.ratings.report import report_agreement
 
     words = None if order is None else [word.strip() for word in order.split(",")]
-    result = report_agreement(
-        judgments, question, scale, out, method, seed,
-        order=words, singles=singles, candidate=candidate, epsilon=epsilon,
-    )  # fmt: skip
-    show(result, as_json)
+    show(report_agreement(judgments, order=words, **options), as_json)

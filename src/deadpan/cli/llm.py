@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable
 from typing import Any
 
 import click
 
+from deadpan.arguments import parse_pair
 from deadpan.cli.command import Group
 from deadpan.cli.options import base_url_option, joined, key_env_option
 from deadpan.cli.terminal.output import emit, json_option
@@ -32,17 +32,7 @@ class NumberOrNone(click.ParamType[Any]):
 
 
 def _pairs(ctx: click.Context, param: click.Parameter, words: tuple[str, ...]) -> dict[str, Any]:
-    """Read KEY=VALUE pairs; a value that is JSON is taken as such, anything else as text."""
-    found: dict[str, Any] = {}
-    for word in words:
-        key, mark, value = word.partition("=")
-        if not key or not mark:
-            raise click.BadParameter(f"{word}: write KEY=VALUE, such as --llm-arg top_k=20", ctx, param)
-        try:
-            found[key] = json.loads(value)
-        except (ValueError, RecursionError):
-            found[key] = value
-    return found
+    return dict(parse_pair(word, "--llm-arg", "--llm-arg top_k=20") for word in words)
 
 
 def sampling_options(temperature: float | None = None, top_p: float | None = None) -> Callable[[Any], Any]:
@@ -52,7 +42,7 @@ def sampling_options(temperature: float | None = None, top_p: float | None = Non
         click.option("--temperature", type=kind, default=temperature, show_default=True, help=unset),
         click.option("--top-p", type=kind, default=top_p, show_default=True, help=unset),
         click.option("--reasoning-effort", metavar="LEVEL", help="For reasoning models: low, medium, high."),
-        click.option("--llm-arg", "extra", multiple=True, metavar="KEY=VALUE", callback=_pairs,
+        click.option("--llm-arg", "extra", multiple=True, metavar="NAME=VALUE", callback=_pairs,
                      help="Any other field of the request, for provider-specific parameters."),
     )  # fmt: skip
 

@@ -36,17 +36,6 @@ def score(
     difference with its confidence interval and the p value of the same test, adjusted by Holm's method.
     Threads and pairs are clusters, in the test as in the intervals.
     """
-    from deadpan.datasets import read_source
-    from deadpan.datasets.scored import are_scored, score_files
-    from deadpan.formats.predictions import read_systems
-    from deadpan.stats import score_systems
+    from deadpan.datasets.scored import score_source
 
-    if out is not None or are_scored([source, *predictions], reading):
-        report = score_files([source, *predictions], reading, metric or "macro_f1", seed)
-        if out is not None:
-            report.write(out)
-        show(report, as_json)
-        return
-    systems = read_systems(predictions)
-    examples = read_source(source, reading).examples
-    show(score_systems(examples, systems, metric=metric or "macro_f1", seed=seed), as_json)
+    show(score_source(source, predictions, reading, metric=metric or "macro_f1", seed=seed, out=out), as_json)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from deadpan.arguments import parse_pair
 from deadpan.cli.command import Group
 from deadpan.cli.options import PATH, limit_option, preset_choice, published, reading_options, sample_option
 from deadpan.cli.terminal.output import json_option, seed_option, show
@@ -68,17 +68,6 @@ def _actor() -> str:
     return f"cli:{os.environ.get('USER', 'unknown')}"
 
 
-def _parse_setting(word: str) -> tuple[str, Any]:
-    """Return NAME=VALUE with the value as JSON, or as text."""
-    name, mark, value = word.partition("=")
-    if not mark or not name:
-        raise ConfigError(f"--setting {word}: write NAME=VALUE, such as --setting rate=12.5")
-    try:
-        return name, json.loads(value)
-    except (ValueError, RecursionError):
-        return name, value
-
-
 @click.group(cls=Group)
 def studio() -> None:
     """Studies with people: annotation, surveys, judgments, audits and quizzes, in the browser."""
@@ -126,7 +115,7 @@ def create(
     from deadpan.studio.records.sources import apply_options
     from deadpan.studio.records.studies import create_study, created_result, order_items
 
-    given = dict(map(_parse_setting, settings))
+    given = dict(parse_pair(word, "--setting", "--setting rate=12.5") for word in settings)
     own = {"qualification": options["qualification"], "context": options["turns"], **given}
     if preset:
         own, options["raters"] = _published_study(preset, protocol, own, given, options["raters"])
@@ -277,7 +266,7 @@ def set_(study: Any, settings: Any, add_items: Path | None, as_json: bool, **cha
             raise ConfigError("--add-items changes the items only: give other changes by themselves")
         show(steering.add_items(study, file_items(add_items, study.protocol), _actor()), as_json)
         return
-    given = dict(map(_parse_setting, settings))
+    given = dict(parse_pair(word, "--setting", "--setting rate=12.5") for word in settings)
     show(steering.change_study(study, given, _actor(), **changes), as_json)
 
 

@@ -9,12 +9,13 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from deadpan.datasets import read_source
 from deadpan.datasets.reading import COLUMN_NAMES, Reading
 from deadpan.datasets.table import TableReader
 from deadpan.drops import Tally
 from deadpan.errors import ConfigError, DataError, MissingExtra
 from deadpan.formats.labels import EVERYDAY, NO_LABEL, Words, kind_words, label_word, label_words
-from deadpan.formats.predictions import prediction_from
+from deadpan.formats.predictions import prediction_from, read_systems
 from deadpan.formats.rows import TableRow
 from deadpan.formats.tables import check_not_source, check_writable, header_of, is_table, read_table, write_table
 from deadpan.page.results import output_page, rank_finding
@@ -449,6 +450,25 @@ def score_files(
         {name: curve for name, rows in answers.items() if (curve := _curve(examples, rows))},
         files,
     )
+
+
+def score_source(
+    source: str,
+    predictions: Sequence[Path],
+    reading: Reading | None = None,
+    *,
+    metric: str = "macro_f1",
+    seed: int = 0,
+    out: Path | None = None,
+) -> ScoredReport | SystemScores:
+    """Score scored tables, or files of predictions against the labels of a source; only tables have a page (`out`)."""
+    if out is not None or are_scored([source, *predictions], reading):
+        report = score_files([source, *predictions], reading, metric, seed)
+        if out is not None:
+            report.write(out)
+        return report
+    systems = read_systems(predictions)
+    return score_systems(read_source(source, reading).examples, systems, metric=metric, seed=seed)
 
 
 def _wrong(examples: Sequence[Example], predictions: Sequence[Prediction]) -> list[WrongAnswer]:

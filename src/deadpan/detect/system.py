@@ -14,7 +14,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, make_dataclass
@@ -25,9 +24,10 @@ from typing import Any, ClassVar, Self, get_args, get_origin, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
-from deadpan.arguments import check_seed
+from deadpan.arguments import check_seed, parse_pair
 from deadpan.detect import SYSTEMS
 from deadpan.errors import ConfigError, DataError
+from deadpan.presets import PRESETS, with_preset
 from deadpan.progress import Progress, silent
 from deadpan.records import Example, Prediction, Turn
 from deadpan.text import last_turns, render_turn
@@ -221,13 +221,7 @@ def parse_settings(pairs: Sequence[str], systems: Sequence[str]) -> dict[str, di
     """Parse `key=value` (all systems) and `system.key=value` (one of them); values are JSON if possible."""
     parsed: dict[str, dict[str, Any]] = {system: {} for system in systems}
     for pair in pairs:
-        key, mark, word = pair.partition("=")
-        if not mark or not key:
-            raise ConfigError(f"setting {pair}: write NAME=VALUE, such as strength=2")
-        try:
-            value = json.loads(word)
-        except (ValueError, RecursionError):
-            value = word
+        key, value = parse_pair(pair, "setting", "strength=2")
         # A variant may have dots of its own: frozen:qwen2.5-coder-1.5b.strength=1
         owners = [system for system in systems if key.startswith(f"{system}.")]
         if "." in key and not owners:
@@ -236,3 +230,24 @@ def parse_settings(pairs: Sequence[str], systems: Sequence[str]) -> dict[str, di
         for system in owners[:1] or list(systems):
             parsed[system][key.removeprefix(f"{system}.")] = value
     return parsed
+
+
+def typed_settings(
+    systems: Sequence[str], pairs: Sequence[str], shared: Mapping[str, Any], typed: Sequence[str], preset: str | None
+) -> dict[str, dict[str, Any]]:
+    """Return the settings of systems as a user typed them; a preset is for those that its paper describes.
+
+    `shared` are settings with options of their own (--turns), of which those in `typed` were given.
+    """
+    own = parse_settings(pairs, systems)
+    found = {name: {**shared, **own[name]} for name in own}
+    if not preset:
+        return found
+    parts = {name: f"detect {name.partition(':')[0]}" for name in systems}
+    described = [name for name in systems if parts[name] in PRESETS.get(preset, {})]
+    for name in described or systems[:1]:
+        found[name] = with_preset(
+            preset, parts[name], found[name], [*typed, *own[name]],
+            lambda key: f"--{key}" if key in shared else f"--setting {key}",
+        )  # fmt: skip
+    return found

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
-from deadpan.cli.options import FOLDER, comma_list, preset_choice, reading_options, turns_option
+from deadpan.cli.options import FOLDER, comma_list, joined, preset_choice, reading_options, turns_option
 from deadpan.cli.terminal.output import json_option, seed_option, show
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from deadpan.progress import Progress
     from deadpan.records import Example
 
-F = TypeVar("F", bound=Callable[..., Any])
 _TYPED = ParameterSource.COMMANDLINE
 
 system_option = click.option("--system", default="linear", show_default=True, help="See `deadpan detect systems`.")
@@ -66,24 +65,13 @@ also_option = click.option(
     "--also", "more", default="", metavar="A,B,...",
     help="Additional training corpora, without their test splits and without duplicates of SOURCE.",
 )  # fmt: skip
-
-
 folder_option = click.option("--out", type=FOLDER, help="Folder for tables, predictions, figures and a page.")
-
-
-def study_options(command: F) -> F:
-    """Add what every study takes: --pool, --setting, how to read a SOURCE, --seed and --json."""
-    for option in (json_option, seed_option, reading_options, setting_option, pool_option):
-        command = option(command)
-    return command
-
-
+study_options = joined(pool_option, setting_option, reading_options, seed_option, json_option)
+"""Options of every study."""
+report_options = joined(folder_option, reading_options, seed_option, json_option)
+"""Options of a study that `report` finishes."""
+context_options = joined(turns_option, speakers_option)
 preset_option = preset_choice("detect")
-
-
-def context_options(command: F) -> F:
-    """Add --turns and --speakers."""
-    return turns_option(speakers_option(command))
 
 
 def system_settings(
@@ -98,23 +86,12 @@ def settings_of(
     systems: list[str], pairs: tuple[str, ...], turns: str, speakers: bool, preset: str | None = None
 ) -> dict[str, dict[str, Any]]:
     """Return the settings of several systems; a preset is for those that its paper describes."""
-    from deadpan.detect.system import parse_settings, parse_turns
-    from deadpan.presets import PRESETS, with_preset
+    from deadpan.detect.system import parse_turns, typed_settings
 
     ctx = click.get_current_context()
     shared = {"turns": parse_turns(turns), "speakers": speakers}
     typed = [name for name in shared if ctx.get_parameter_source(name) is _TYPED]
-    found = {name: {**shared, **own} for name, own in parse_settings(pairs, systems).items()}
-    if not preset:
-        return found
-    parts = {name: f"detect {name.partition(':')[0]}" for name in systems}
-    described = [name for name in systems if parts[name] in PRESETS.get(preset, {})]
-    for name in described or systems[:1]:
-        given = [*typed, *parse_settings(pairs, systems)[name]]
-        found[name] = with_preset(
-            preset, parts[name], found[name], given, lambda key: f"--{key}" if key in shared else f"--setting {key}"
-        )
-    return found
+    return typed_settings(systems, pairs, shared, typed, preset)
 
 
 def read_also(more: str, reading: Reading, progress: Progress) -> list[Example]:
@@ -141,11 +118,6 @@ def finish(result: Any, as_json: bool, out: Path | None, inputs: Iterable[Path])
     show(result, as_json)
     if out is not None and not as_json:
         click.echo(f"Written to {out}: open report.html")
-
-
-def report_options(command: F) -> F:
-    """Add --out, how to read a SOURCE, --seed and --json; `report` takes them."""
-    return folder_option(reading_options(seed_option(json_option(command))))
 
 
 def report(result: Any, inputs: Iterable[Path], out: Path | None, as_json: bool, seed: int) -> None:

@@ -6,11 +6,9 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
 
 from deadpan.progress import Progress
 
-T = TypeVar("T")
 INTERVAL = 60.0
 """Seconds between two lines where there is no terminal."""
 
