@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deadpan.datasets.label_cues import label_warnings
 from deadpan.datasets.leaks import LeakReport, find_leaks
 from deadpan.errors import ConfigError
+from deadpan.probes import column_warnings
 from deadpan.records import Example, Turn
 
 LONG = "another monday morning and the train is late once more what a wonderful start of the week"
@@ -237,6 +237,9 @@ def test_a_column_that_decides_the_label_is_found_and_an_id_is_not() -> None:
     found = find_leaks({"c": rows})
     assert [column.column for column in found.corpora[0].label_columns] == ["site"]
     assert any("column 'site' decides 100% of 90 labels" in finding for finding in found.findings)
-    assert label_warnings(rows)[0].startswith("the column 'site'")
     plain = [replace(row, meta={"day": row.meta["day"]}) for row in rows]
-    assert label_warnings(plain) == []
+    assert find_leaks({"c": plain}).corpora[0].label_columns == ()
+    # A score's warning and the report of leaks answer from the same counts.
+    assert column_warnings(plain) == []
+    (warning,) = column_warnings(rows)
+    assert warning.startswith("the column 'site' decides 100% of 90 labels")

@@ -8,15 +8,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from deadpan.probes import BOUND, MIN_COUNT
 from deadpan.records import Example
 from deadpan.stats.interval import wilson
 from deadpan.text import social_tokens
-
-MIN_COUNT = 20
-"""Least number of texts with the token; fewer could be chance."""
-
-BOUND = 0.8
-"""Least part of the way from the base rate to certainty: a share of 0.9 if the labels are balanced."""
 
 _HOST = re.compile(r"(?:https?://)?(?:www\.)?([^\s/?#:]+)", re.IGNORECASE)
 _NAMELESS = frozenset(
@@ -65,71 +60,6 @@ def label_tokens(examples: Sequence[Example], *, min_count: int = MIN_COUNT, bou
     covered = sum(not by_token.keys().isdisjoint(_tokens(example)) for example in labelled) if by_token else 0
     tokens = sorted(by_token.values(), key=lambda token: (-token.n, token.kind, token.token))
     return LabelTokens(n, covered, tuple(tokens))
-
-
-@dataclass(frozen=True, slots=True)
-class LabelColumn:
-    """A column that nearly decides the label: `accuracy` is that of the majority of the other rows with its value.
-
-    `n` rows have a value that another row has too, `base` is the share of the more frequent label among them.
-    """
-
-    column: str
-    values: int
-    n: int
-    accuracy: float
-    base: float
-
-
-def label_columns(
-    examples: Sequence[Example], *, min_count: int = MIN_COUNT, bound: float = BOUND
-) -> list[LabelColumn]:
-    """Find columns beside the text that nearly decide the label; each row is judged by the other rows.
-
-    An id decides every label of the rows it was read from and none of any other, so values that occur once
-    do not count.
-    """
-    counts: dict[str, dict[str, list[int]]] = {}
-    for example in examples:
-        if example.label is None:
-            continue
-        for column, value in example.meta.items():
-            if isinstance(value, str | int | bool) and str(value):
-                counts.setdefault(column, {}).setdefault(str(value), [0, 0])[bool(example.label)] += 1
-    found = (_label_column(column, values, min_count, bound) for column, values in counts.items())
-    return sorted((one for one in found if one), key=lambda one: (-one.n, one.column))
-
-
-def _label_column(column: str, values: dict[str, list[int]], min_count: int, bound: float) -> LabelColumn | None:
-    shared = [pair for pair in values.values() if sum(pair) > 1]
-    n, rows = sum(map(sum, shared)), sum(map(sum, values.values()))
-    plain, sarcastic = (sum(pair[label] for pair in shared) for label in (0, 1))
-    if n < max(min_count, rows / 2) or not plain or not sarcastic:
-        return None
-    right = 0.0
-    for pair in shared:
-        for own, other in (pair, pair[::-1]):
-            right += own if own - 1 > other else own / 2 if own - 1 == other else 0.0
-    base = max(plain, sarcastic) / n
-    low = wilson(round(right), n).low or 0.0
-    return LabelColumn(column, len(values), n, right / n, base) if low - base >= bound * (1 - base) else None
-
-
-def label_warnings(examples: Sequence[Example]) -> list[str]:
-    """Return a sentence per column or token that nearly decides the label, to be shown beside a score."""
-    warnings = [column_sentence(one) for one in label_columns(examples)]
-    for token in label_tokens(examples).tokens[:3]:
-        label = "sarcastic" if token.sarcastic else "not sarcastic"
-        warnings.append(f"{token.share:.0%} of {token.n:,} texts with the {token.kind} {token.token!r} are {label}")
-    return warnings
-
-
-def column_sentence(found: LabelColumn) -> str:
-    """Return what a column gives away."""
-    return (
-        f"the column {found.column!r} decides {found.accuracy:.0%} of {found.n:,} labels by itself "
-        f"(the more frequent label: {found.base:.0%})"
-    )
 
 
 def real_name(speaker: str) -> str:

@@ -8,17 +8,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from deadpan.arguments import check_examples, check_mapping, check_whole
-from deadpan.datasets.label_cues import (
-    MIN_COUNT,
-    Cue,
-    LabelColumn,
-    LabelToken,
-    LabelTokens,
-    column_sentence,
-    label_columns,
-    label_tokens,
-    surface_cues,
-)
+from deadpan.datasets.label_cues import Cue, LabelToken, LabelTokens, label_tokens, surface_cues
 from deadpan.datasets.overlaps import (
     CorpusPart,
     DuplicateCount,
@@ -30,6 +20,7 @@ from deadpan.datasets.overlaps import (
     shared_values,
 )
 from deadpan.duplicates import NEAR, SHORT_WORDS, check_threshold
+from deadpan.probes import MIN_COUNT, LabelColumn, column_sentence, label_columns
 from deadpan.records import Example
 from deadpan.results import Result
 from deadpan.validation import encode

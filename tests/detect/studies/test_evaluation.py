@@ -198,6 +198,6 @@ def test_rows_without_a_label_and_a_column_that_tells_it_are_said():
     bare = [replace(e, label=None) for e in long_texts(5, 2000)]
     told = " ".join(str(evaluate(Detector("bow").fit(long_texts(40, 3000)), [*rows, *bare])).split())
     assert "5 of 45 rows have no label" in told
-    assert "the column 'site' tells 100% of the labels" in told and "'n' tells" not in told
+    assert "the column 'site' decides 100% of 40 labels" in told and "'n' decides" not in told
     notes = " ".join(compare_systems([*rows, *bare], ["majority"]).design.notes())
     assert "5 rows have no label" in notes and "'site'" in notes

@@ -16,6 +16,7 @@ from deadpan.duplicates import copy_clusters, copy_key, without_duplicates
 from deadpan.errors import DataError
 from deadpan.formats.predictions import write_predictions
 from deadpan.page import Page
+from deadpan.probes import column_warnings
 from deadpan.progress import Progress, silent
 from deadpan.records import Example, Prediction
 from deadpan.results import Result
@@ -65,7 +66,7 @@ class Design:
             lines.append("Trained on the training part (and dev, if any), tested on the test part.")
         if self.unlabelled:
             lines.append(f"{self.unlabelled:,} rows have no label: neither trained on nor tested.")
-        lines += [f"Warning: {warning}" for warning in telling_columns(self.tested)]
+        lines += [f"Warning: {warning}" for warning in column_warnings(self.tested)]
         if self.copies:
             lines.append(
                 f"Warning: {self.copies:,} of {len(self.tested):,} rows are copies of others, kept in one "
@@ -88,29 +89,6 @@ class Design:
             "duplicates_removed": self.also_duplicates, "also_test_excluded": self.also_test,
             "copies": self.copies, "unlabelled": self.unlabelled,
         }  # fmt: skip
-
-
-GIVEN_AWAY = 0.9
-"""Share of labels that a column may tell on its own before a score is warned of."""
-
-
-def telling_columns(examples: Sequence[Example]) -> list[str]:
-    """Return a warning per column beside the text that gives the label away, such as the site of a headline.
-
-    A column tells the label if guessing the more frequent one for each of its values is right for nine in ten
-    examples, and half as often wrong as the most frequent label. Values that occur once say nothing.
-    """
-    kept = [example for example in examples if example.label is not None]
-    constant = max(sum(bool(e.label) for e in kept), sum(not e.label for e in kept)) / max(len(kept), 1)
-    found = []
-    for name in dict.fromkeys(key for example in kept for key in example.meta):
-        seen: dict[str, list[int]] = {}
-        for example in kept:
-            seen.setdefault(str(example.meta.get(name)), [0, 0])[bool(example.label)] += 1
-        right = sum(max(sides) for sides in seen.values() if sum(sides) > 1) / max(len(kept), 1)
-        if len(seen) > 1 and right >= GIVEN_AWAY and 1 - right <= (1 - constant) / 2:
-            found.append(f"the column {name!r} tells {right:.0%} of the labels, and texts may give it away.")
-    return found
 
 
 def published_splits(examples: Sequence[Example]) -> tuple[list[Example], list[Example]] | None:

@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from deadpan.arguments import check_examples, check_path, check_progress
 from deadpan.detect.detector import Detector
 from deadpan.detect.inputs import SeenTexts
-from deadpan.detect.studies.design import published_splits, source_name, telling_columns, write_study
+from deadpan.detect.studies.design import published_splits, source_name, write_study
 from deadpan.detect.verdicts import Threshold, at_threshold, check_prevalence, check_threshold, choose_threshold
 from deadpan.errors import ConfigError
 from deadpan.page import Table
 from deadpan.page.numbers import score
 from deadpan.page.results import add_figure, add_summary, output_page
 from deadpan.page.summary import Summary
+from deadpan.probes import column_warnings
 from deadpan.progress import Progress, silent
 from deadpan.records import Example, Prediction
 from deadpan.results import Result
@@ -192,7 +193,7 @@ def evaluate(
         loaded.seen_ is not None and loaded.seen_.near is not None,
         "all examples" if published is None else "test split",
         ranking_scores(tested, predictions),
-        (*rate_warnings(predictions, loaded.rate_ if prevalence is None else prevalence), *telling_columns(tested)),
+        (*rate_warnings(predictions, loaded.rate_ if prevalence is None else prevalence), *column_warnings(tested)),
         None if loaded.bands is None else _coverage(tested, answers),
         None if loaded.bands is None else prevalence,
         sum(example.label is None for example in tested),
