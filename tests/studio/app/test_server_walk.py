@@ -133,10 +133,13 @@ def begin(leader, studio, protocol, language, name, folder, look) -> None:
     leader.wait_for_url(f"{studio.site}/s/{name}/dashboard")
     leader.goto(f"{studio.site}/s/{name}/settings")
     leader.fill("[name=guideline]", "## Read first\n\nTake your **time**.")
+    leader.fill("[name=contact]", "lab@example.org")
     if protocol == "author-survey":
         leader.fill("[name=minutes]", "0")
     leader.click("main button.main")
     leader.wait_for_url(f"{studio.site}/s/{name}/dashboard")
+    leader.click("button[name=stage][value=open]")
+    leader.wait_for_selector("button[name=stage][value=paused]")
 
 
 def work(page, size, look: str) -> None:
