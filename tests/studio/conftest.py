@@ -84,12 +84,12 @@ class Site:
     def __init__(self, home: Path) -> None:
         self.home = home
 
-    def make(self, protocol: str, items=(), name: str = "s", **study):
+    def make(self, protocol: str, items=(), name: str = "s", draft: bool = False, **study):
         from deadpan.formats.study import Study
         from deadpan.studio.records.studies import create_study
 
         described = Study(protocol, study.pop("title", "A study"), **study)
-        return create_study(name, described, as_items(protocol, items), "test")
+        return create_study(name, described, as_items(protocol, items), "test", draft=draft)
 
     def client(self, **settings):
         from django.test import Client

@@ -48,6 +48,45 @@ def test_a_link_for_one_works_again_for_its_own_guest(site, study):
     assert client.get(link).url == "/s/s/"
 
 
+def test_a_finished_guests_link_shows_neither_answers_nor_code(site, study):
+    link = site.link(study, "participant")
+    client = site.client()
+    client.post(link)
+    agree(client)
+    code = re.search(r'id="code">([A-Z0-9-]+)<', client.get("/s/s/guideline").content.decode())[1]
+    back = re.search(r'href="http://localhost(/return/[^"]+)"', client.get("/s/s/guideline").content.decode())[1]
+    assert site.answer_all(client, study, lambda item: {"sarcastic": "sarcastic"}) == 2
+    finder = site.client()
+    for page in (finder.get(link), finder.post(link)):
+        assert page.status_code == 200
+        for secret in (code, "C0DE", "platform.example", "/return/"):
+            assert secret not in page.content.decode(), secret
+    assert "everything is done" in page.content.decode()
+    for address in ("/s/s/answers", "/s/s/item/1", "/s/s/guideline"):
+        assert finder.get(address).url.startswith("/login")
+    owner_of_it = site.client()
+    assert owner_of_it.post(back).status_code == 302
+    assert b"reply number" in owner_of_it.get("/s/s/answers").content
+
+
+def test_somebody_who_does_not_agree_is_forgotten(site, study):
+    from deadpan.studio.models import Identity, Invite, Member, Person
+
+    link = site.link(study, "participant")
+    client = site.client()
+    client.post(f"{link}?PROLIFIC_PID=p1")
+    assert 'value="no"' in client.get("/s/s/consent").content.decode()
+    page = client.post("/s/s/consent", {"agree": "no"})
+    assert b"Nothing about you is stored" in page.content and b"https://platform.example/out" in page.content
+    assert not Member.objects.exists() and not Identity.objects.exists() and not Person.objects.exists()
+    assert Invite.objects.get().uses_left == 1 and client.get("/s/s/").url.startswith("/login")
+    # After a change of mind the same link works; who has agreed withdraws by the code instead.
+    client.post(f"{link}?PROLIFIC_PID=p1")
+    agree(client)
+    client.post("/s/s/consent", {"agree": "no"})
+    assert Member.objects.get().consented_at is not None
+
+
 def test_a_used_link_of_an_account_leads_to_the_login(site, study):
     link = site.link(study)
     client = site.client()

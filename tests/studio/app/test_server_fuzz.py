@@ -45,18 +45,34 @@ def fields() -> list[str]:
     text = "".join(p.read_text("utf-8") for p in [*root.rglob("*.html"), *root.glob("app/*.py")])
     found = set(re.findall(r'name="([\w.]+)"', text))
     found |= set(re.findall(r'(?:POST|GET)\.get\(\s*"(\w+)"', text))
-    found |= {"q.sarcastic", "text0", "link0", "date0", "followers", "age", "minutes", "attention_every"}
+    # The builder has a form per question, the questionnaire a field per chosen fact.
+    found |= {f"q0-{name}" for name in ("text", "name", "kind", "options", "low", "high", "left", "after", "when")}
+    found |= {
+        "count",
+        "gender",
+        "q.sarcastic",
+        "text0",
+        "link0",
+        "date0",
+        "followers",
+        "age",
+        "minutes",
+        "attention_every",
+    }
     return sorted(found)
 
 
 class Crowd:
-    """One client per role, in a studio with an item study, a survey and something to decide."""
+    """One client per role, in a studio with an item study, a survey, questions of its own and a draft."""
 
     def __init__(self, site, items) -> None:
         from deadpan.studio.models import Person
 
         self.study = site.make("reader-judgment", items(8), raters_per_item=2)
         self.survey = site.make("author-survey", name="t")
+        settings = {"questionnaire": ["age", "gender"], "qualification": 0}
+        self.custom = site.make("custom", items(4), name="c", settings=settings)
+        site.make("custom", items(2), name="d", draft=True)
         people = [site.person(self.study) for _ in range(2)]
         for at, client in enumerate(people):
             for _ in range(3):
@@ -69,6 +85,7 @@ class Crowd:
             site.person(self.study, role="adjudicator", name="judge"),
             site.person(self.survey, role="participant"),
             site.person(self.study, role="participant", consent=False),
+            site.person(self.custom),
         ]
         self.links = [
             site.link(self.study, role, uses=50).rsplit("/", 1)[1] for role in ("annotator", "participant", "owner")
@@ -109,7 +126,7 @@ class Crowd:
         if kind == "int":
             return rng.choice(["1", "2", "3", "0", "99", "9" * 18, "9" * 30])
         if name == "slug":
-            return rng.choice(["s", "s", "s", "t", "nowhere", "S-1"])
+            return rng.choice(["s", "s", "s", "t", "c", "c", "d", "d", "nowhere", "S-1"])
         if name == "token":
             return rng.choice([*self.links, "x", "%00", "a" * 300, "1:2:3", "%ED%A0%80"])
         return rng.choice(["sarcastic", "x", "kind", "export", "open", "a-b", "annotators"])

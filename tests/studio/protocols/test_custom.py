@@ -90,15 +90,12 @@ def row(at: int, **fields: str) -> dict[str, str]:
 
 
 def test_questions_are_built_in_the_browser_while_the_study_is_a_draft(site, items):
-    from deadpan.formats.study import Study
     from deadpan.studio.models import StoredStudy
     from deadpan.studio.records.steering import change_study
-    from deadpan.studio.records.studies import create_study, settings_of
+    from deadpan.studio.records.studies import settings_of
 
     owner = site.owner()
-    from tests.studio.conftest import as_items
-
-    study = create_study("c", Study("custom", "C"), as_items("custom", items(2)), "test", draft=True)
+    study = site.make("custom", items(2), name="c", draft=True)
     assert owner.get("/s/c/questions").status_code == 200
     bad = {
         "count": "3",

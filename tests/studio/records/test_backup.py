@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 
 import pytest
 
@@ -40,6 +41,26 @@ def test_a_backup_comes_back_whole(site, judged, template, tmp_path):
         assert '"model": "studio.judgment"' in file.read()
     assert restore_backup(path) == counts
     assert journal_records(StoredStudy.objects.get()) == before
+
+
+def test_a_restore_that_would_bring_withdrawn_people_back_is_refused(deadpan, site, judged, tmp_path):
+    from deadpan.studio.people.withdrawal import withdrawal_code
+
+    backup, copy = tmp_path / "all.jsonl.gz", tmp_path / "copy"
+    assert deadpan("studio", "backup", "--out", backup, "--home", site.home).status == 0
+    leaves = judged.members.order_by("pk").first()
+    done = site.client().post("/withdraw", {"code": withdrawal_code(leaves), "sure": "yes"})
+    assert b"erased" in done.content
+    elsewhere = site.home.rename(tmp_path / "elsewhere")  # as on another machine
+
+    def restored(home, *more):
+        return deadpan("studio", "restore", backup, "--home", home, "--json", *more)
+
+    refused = restored(copy)
+    assert refused.status != 0 and "--tombstones" in refused.err and "--accept" in refused.err
+    assert restored(copy, "--tombstones", tmp_path / "nowhere").status != 0
+    assert json.loads(restored(copy, "--tombstones", elsewhere).out)["member"] == 1
+    assert json.loads(restored(tmp_path / "other", "--accept").out)["member"] == 2
 
 
 def test_a_backup_of_an_earlier_version_names_the_version_it_needs(site, tmp_path):

@@ -107,6 +107,29 @@ def test_a_survey_is_released_in_broad_groups_without_who_withdrew(site, tmp_pat
     assert sum(bool(e.label) for e in examples) == 6 and {e.label_kind for e in examples} == {"author"}
 
 
+def test_a_release_keeps_the_columns_that_were_chosen(deadpan, site, tmp_path):
+    from deadpan.studio.models import StoredStudy
+
+    table = tmp_path / "posts.csv"
+    table.write_text("text,topic,author\nOh lovely rain again,weather,anna\nThe bus is here,travel,ben\n", "utf-8")
+    made = ("reader-judgment", table, "--name", "posts", "--raters", "1", "--open", "--setting", "contact=lab")
+    assert deadpan("studio", "create", *made, "--home", site.home).status == 0
+    study = StoredStudy.objects.get()
+    site.answer_all(site.person(study), study, lambda item: {"sarcastic": "sarcastic"})
+
+    def release(name, *more):
+        return deadpan("studio", "release", "posts", "--out", tmp_path / name, "--home", site.home, *more)
+
+    assert release("kept", "--keep-column", "topic").status == 0
+    kept = list(read_records(tmp_path / "kept" / "data" / "train.parquet", Example))
+    assert sorted(e.meta["topic"] for e in kept) == ["travel", "weather"]
+    assert release("none").status == 0
+    both = kept + list(read_records(tmp_path / "none" / "data" / "train.parquet", Example))
+    assert not any("author" in e.meta for e in both) and sum("topic" in e.meta for e in both) == 2
+    unknown = release("wrong", "--keep-column", "topik")
+    assert unknown.status != 0 and "topic" in unknown.err and not (tmp_path / "wrong").exists()
+
+
 def test_a_quiz_is_not_released_and_nothing_yet_is_said(site, items, tmp_path):
     from deadpan.studio.records.release import release_study
 

@@ -291,3 +291,17 @@ def test_a_skipped_item_goes_to_somebody_else_and_a_flag_is_kept(site, items):
     assert site.open_item(one, study) == "" and site.open_item(two, study)
     assert Assignment.objects.get(member=site.member(one)).flag == "the text is cut off"
     assert "skipped" in one.get("/s/s/answers").content.decode()
+
+
+def test_people_per_item_are_raised_and_never_lowered(deadpan, site, items):
+    study = site.make("reader-judgment", items(2), raters_per_item=1)
+    says = {"sarcastic": "sarcastic"}
+    assert site.answer_all(site.person(study), study, lambda item: says) == 2
+    late = site.person(study)
+    assert site.open_item(late, study) == ""
+    assert deadpan("studio", "set", "s", "--raters", "2", "--home", site.home).status == 0
+    assert site.answer_all(late, study, lambda item: says) == 2
+    lowered = deadpan("studio", "set", "s", "--raters", "1", "--home", site.home)
+    assert lowered.status != 0 and "raised, not lowered" in lowered.err
+    study.refresh_from_db()
+    assert study.raters_per_item == 2
