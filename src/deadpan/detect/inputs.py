@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadpan.detect.features.ngrams import Keys, text_keys
-from deadpan.duplicates import copy_signatures
 from deadpan.errors import ConfigError, DataError
 from deadpan.formats.labels import EVERYDAY, read_label
 from deadpan.records import Example, Prediction, Turn
@@ -121,6 +120,8 @@ class SeenTexts:
         """Return the set of these examples' responses."""
         near = None
         if len(examples) <= MOST_NEAR:
+            from deadpan.duplicates import copy_signatures
+
             near = np.unique(copy_signatures(e.response.text for e in examples)[0])
         return cls(np.unique(text_hashes(examples)), near)
 
@@ -134,6 +135,8 @@ class SeenTexts:
         """Return a mask of the examples whose response is in the set, or nearly."""
         found = np.isin(text_hashes(examples), self.hashes)
         if self.near is not None and len(examples):
+            from deadpan.duplicates import copy_signatures
+
             signatures, owners = copy_signatures(example.response.text for example in examples)
             found[owners[np.isin(signatures, self.near)]] = True
         return found

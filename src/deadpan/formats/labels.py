@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from deadpan.drops import Tally
-from deadpan.formats.rows import TableRow
 from deadpan.records import Prediction
+
+if TYPE_CHECKING:
+    from deadpan.formats.rows import TableRow
 
 Words = Mapping[str, bool]
 

@@ -6,8 +6,9 @@ kept. So one pinned wheel serves every platform, even if it was built for anothe
 
 from __future__ import annotations
 
-from deadpan.models.gguf import Gguf, read_gguf
-from deadpan.models.pulling import pull
+from typing import Any
+
+from deadpan import lazy
 from deadpan.models.table import (
     MODELS,
     Model,
@@ -25,7 +26,6 @@ from deadpan.models.table import (
 
 __all__ = [
     "MODELS",
-    "Gguf",
     "Model",
     "ModelList",
     "Weight",
@@ -35,8 +35,13 @@ __all__ = [
     "installed",
     "list_models",
     "path",
-    "pull",
-    "read_gguf",
     "select",
     "verify",
 ]
+
+_NAMES = {"Gguf": "gguf", "read_gguf": "gguf", "pull": "pulling"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what pulls and checks weights on first use: who only looks for them needs none of it."""
+    return lazy(__name__, name, _NAMES)

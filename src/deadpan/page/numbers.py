@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from deadpan.stats import Interval
+if TYPE_CHECKING:
+    from deadpan.stats import Interval
 
 MOST_DIGITS = 3
 

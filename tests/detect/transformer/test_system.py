@@ -100,6 +100,33 @@ def test_low_rank_additions_learn_and_only_they_are_saved(encoder, tmp_path, fre
 
 
 @pytest.mark.slow
+def test_a_few_texts_get_the_same_scores_in_numpy_from_mpnet_too(tmp_path):
+    """Texts of very different lengths are computed together, each by its corpus's head or by the shared one."""
+    pytest.importorskip("peft")
+    words = "red green blue of the old house is not far from here and"
+    encoder = tiny_encoder(
+        tmp_path / "encoder", [words, "how nice", *GOOD, *BAD, "there is a yes really"], kind="mpnet"
+    )
+    examples = [
+        replace(example, source="odd" if number % 3 else "even") for number, example in enumerate(dialogues(24))
+    ]
+    model = small(encoder, method="lora", epochs=2, learning_rate=1e-2, heads=True, max_tokens=60).fit(examples)
+    model.save(tmp_path / "model")
+    texts = ["red", words, f"{words} {words} {words} {words} {words}", "nice old house", "unheard of"] * 5
+    asked = [
+        Example(
+            f"{number}", Turn("B", text), (Turn("A", words),) * (number % 3), source=("odd", "even", "new")[number % 3]
+        )
+        for number, text in enumerate(texts)
+    ]
+    loaded = Transformer.load(tmp_path / "model")
+    plain = [p.score for p in loaded.predict(asked)]
+    assert not hasattr(loaded, "model_")
+    assert plain == pytest.approx([p.score for p in model.predict(asked)], abs=1e-5)
+    assert len({round(score, 4) for score in plain}) > 5
+
+
+@pytest.mark.slow
 def test_low_rank_additions_are_trained_further(encoder, tmp_path):
     pytest.importorskip("peft")
     examples = dialogues(24)

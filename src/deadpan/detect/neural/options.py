@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Literal
 
 from deadpan.errors import ConfigError, need
 from deadpan.records import Example
-from deadpan.splits import split
 
 if TYPE_CHECKING:
     import torch
@@ -106,6 +105,8 @@ def hold_out(examples: Sequence[Example], share: float, seed: int) -> tuple[list
         places = {example.id: at for at, example in enumerate(numbered)}
         if _one_cluster(numbered):
             return everything, []
+        from deadpan.splits import split
+
         parts = split(numbered, {"train": 1 - share, "dev": share}, seed)
         kept = [everything[at] for at in sorted(places[e.id] for e in parts["train"])]
         watched = [everything[at] for at in sorted(places[e.id] for e in parts["dev"])]

@@ -1,7 +1,8 @@
-"""A small encoder with low-rank additions in NumPy: it answers before PyTorch would be loaded."""
+"""An encoder with low-rank additions in NumPy: it answers before PyTorch would be loaded."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,25 +17,39 @@ from deadpan.storage import read_json
 
 Array = NDArray[np.float32]
 FEW = 64
-"""Texts up to which NumPy, one text at a time, is quicker than loading PyTorch."""
+"""Texts up to which NumPy is quicker than loading PyTorch."""
 LORA_SCALE = 2.0
 """Low-rank additions are scaled by alpha / rank, which is 2 in every training."""
 WEIGHTS = "model.safetensors"
 LIBRARIES = ("tokenizers", "safetensors")
+NUMBERS = {"F32": "<f4", "F16": "<f2", "I64": "<i8"}
+TOGETHER = 256
+"""Tokens computed at once: the weights are then read once for many texts, and what is computed fits a cache."""
+AS_IN_BERT = {
+    "attention.attn.q.": "attention.self.query.",
+    "attention.attn.k.": "attention.self.key.",
+    "attention.attn.v.": "attention.self.value.",
+    "attention.attn.o.": "attention.output.dense.",
+    "attention.LayerNorm.": "attention.output.LayerNorm.",
+    "classifier.dense.": "pooler.dense.",
+    "classifier.out_proj.": "classifier.",
+}
+"""MPNet's names of the parts that it shares with BERT."""
+FIRST_POSITION = {"bert": 0, "mpnet": 2}
+FARTHEST = 128  # MPNet tells distances apart up to this many tokens
 
 
 class PlainEncoder:
-    """The forward pass of a BERT classifier whose additions were saved by `Transformer.save`."""
+    """The forward pass of a BERT or MPNet classifier whose additions were saved by `Transformer.save`."""
 
     def __init__(self, source: Path, adapter: Path, limit: int) -> None:
         config = read_json(source / "config.json")
-        read = need("safetensors.numpy", "neural").load_file
-        weights = {name.removeprefix("bert."): value for name, value in read(source / WEIGHTS).items()}
-        self._w = _merged(weights, read(adapter))
+        self._w = _merged(_mapped(source / WEIGHTS), _mapped(adapter))
         self._heads, self._layers = int(config["num_attention_heads"]), int(config["num_hidden_layers"])
         self._small = float(config["layer_norm_eps"])
         self._tokenizer = PlainTokenizer(source)
-        self._limit = min(limit, int(config["max_position_embeddings"]))
+        self._first = FIRST_POSITION[config["model_type"]]
+        self._limit = min(limit, int(config["max_position_embeddings"]) - self._first)
 
     @classmethod
     def read(cls, folder: Path, options: TransformerOptions) -> Self | None:
@@ -47,46 +62,76 @@ class PlainEncoder:
         if not here or not all((place / name).is_file() for name in (WEIGHTS, "tokenizer.json")):
             return None
         config = read_json(place / "config.json")
-        usual = config.get("hidden_act") == "gelu" and config.get("model_type") == "bert"
+        usual = config.get("hidden_act") == "gelu" and config.get("model_type") in FIRST_POSITION
         return cls(place, adapter, options.max_tokens) if usual else None
 
     def margins(self, pairs: Sequence[tuple[str, str]], heads: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
         """Return the logit of sarcastic minus that of sincere for context and response, by the corpora's heads."""
-        rows = EncodedPairs(self._tokenizer, pairs, self._limit).rows
-        owners = np.full(len(rows), -1) if heads is None else heads
-        # One text makes matrices so small that threads only wait for each other: eight times as long.
+        encoded = EncodedPairs(self._tokenizer, pairs, self._limit)
+        owners = np.full(len(encoded.rows), -1) if heads is None else heads
+        parts = np.cumsum(encoded.lengths) // TOGETHER
+        # Few texts make matrices so small that threads only wait for each other: eight times as long.
         with need("threadpoolctl", "neural").threadpool_limits(1, "blas"):
-            known = zip(rows, owners, strict=True)
-            return np.array([self._margin(row["input_ids"], row["token_type_ids"], head) for row, head in known])
+            logits = [
+                self._logits([encoded.rows[row] for row in np.flatnonzero(parts == part)]) for part in np.unique(parts)
+            ]
+        known = np.concatenate(logits).astype(np.float64)
+        own = np.where(owners >= 0, known[np.arange(len(known)), 2 + owners], 0.0) if heads is not None else 0.0
+        margins: NDArray[np.float64] = known[:, 1] - known[:, 0] + own
+        return margins
 
-    def _margin(self, ids: Sequence[int], segments: Sequence[int], head: int) -> float:
+    def _logits(self, rows: Sequence[Mapping[str, list[int]]]) -> Array:
+        """Return the logits of texts whose tokens are stacked, without padding."""
         w = self._w
-        states = w["embeddings.word_embeddings.weight"][ids]
-        states = states + w["embeddings.token_type_embeddings.weight"][segments]
-        states = states + w["embeddings.position_embeddings.weight"][: len(ids)]
+        lengths = [len(row["input_ids"]) for row in rows]
+        ends = np.cumsum(lengths)
+        texts = [slice(end - length, end) for length, end in zip(lengths, ends, strict=True)]
+        states = w["embeddings.word_embeddings.weight"][np.concatenate([row["input_ids"] for row in rows])]
+        if (segments := w.get("embeddings.token_type_embeddings.weight")) is not None:
+            states = states + segments[np.concatenate([row["token_type_ids"] for row in rows])]
+        places = np.concatenate([np.arange(length) for length in lengths])
+        states = states + w["embeddings.position_embeddings.weight"][places + self._first]
         states = self._norm(states, "embeddings.LayerNorm")
+        nearness = self._nearness(max(lengths))
         for number in range(self._layers):
-            states = self._layer(states, f"encoder.layer.{number}")
-        pooled = np.tanh(self._dense(states[:1], "pooler.dense"))
-        sincere, sarcastic, *own = self._dense(pooled, "classifier")[0]
-        return float(sarcastic) - float(sincere) + (float(own[head]) if head >= 0 else 0.0)
+            states = self._layer(states, texts, nearness, f"encoder.layer.{number}")
+        pooled = np.tanh(self._dense(states[ends - lengths], "pooler.dense"))
+        return self._dense(pooled, "classifier")
 
-    def _layer(self, states: Array, name: str) -> Array:
-        mixed = self._attend(states, f"{name}.attention.self")
+    def _nearness(self, tokens: int) -> Array:
+        """Return what each head adds for the distance of two tokens: nothing in BERT."""
+        table = self._w.get("encoder.relative_attention_bias.weight")
+        if table is None:
+            return np.zeros((1, tokens, tokens), dtype=np.float32)
+        side = len(table) // 2
+        exact = side // 2
+        distance = np.arange(tokens)[None, :] - np.arange(tokens)[:, None]
+        size = np.abs(distance)
+        far = np.log(np.maximum(size, 1) / exact) / np.log(FARTHEST / exact) * (side - exact)
+        bucket = np.where(size < exact, size, np.minimum(exact + far.astype(np.int64), side - 1))
+        added: Array = table[bucket + side * (distance > 0)].transpose(2, 0, 1)
+        return added
+
+    def _layer(self, states: Array, texts: Sequence[slice], nearness: Array, name: str) -> Array:
+        mixed = self._attend(states, texts, nearness, f"{name}.attention.self")
         attended = self._dense(mixed, f"{name}.attention.output.dense")
         states = self._norm(states + attended, f"{name}.attention.output.LayerNorm")
         wide = _gelu(self._dense(states, f"{name}.intermediate.dense"))
         return self._norm(states + self._dense(wide, f"{name}.output.dense"), f"{name}.output.LayerNorm")
 
-    def _attend(self, states: Array, name: str) -> Array:
+    def _attend(self, states: Array, texts: Sequence[slice], nearness: Array, name: str) -> Array:
         tokens, width = states.shape
         query, key, value = (
             self._dense(states, f"{name}.{part}").reshape(tokens, self._heads, -1).transpose(1, 0, 2)
             for part in ("query", "key", "value")
         )
-        match = query @ key.transpose(0, 2, 1) / np.float32(np.sqrt(width // self._heads))
-        shares = np.exp(match - match.max(axis=-1, keepdims=True))
-        mixed = (shares / shares.sum(axis=-1, keepdims=True)) @ value
+        mixed = np.empty_like(query)
+        for text in texts:
+            length = text.stop - text.start
+            match = query[:, text] @ key[:, text].transpose(0, 2, 1) / np.float32(np.sqrt(width // self._heads))
+            match += nearness[:, :length, :length]
+            shares = np.exp(match - match.max(axis=-1, keepdims=True))
+            mixed[:, text] = (shares / shares.sum(axis=-1, keepdims=True)) @ value[:, text]
         joined: Array = mixed.transpose(1, 0, 2).reshape(tokens, width)
         return joined
 
@@ -131,12 +176,26 @@ class PlainTokenizer:
         return {**named, "offset_mapping": list(encoded.offsets)} if return_offsets_mapping else named
 
 
-def _merged(weights: Mapping[str, Array], adapter: Mapping[str, NDArray[Any]]) -> dict[str, Array]:
+def _mapped(path: Path) -> dict[str, NDArray[Any]]:
+    """Return the tensors of a file by their names in BERT: nothing is read before it is used."""
+    with path.open("rb") as file:
+        start = int.from_bytes(file.read(8), "little")
+        header = json.loads(file.read(start))
+    header.pop("__metadata__", None)
+    data = np.memmap(path, dtype=np.uint8, mode="r", offset=8 + start)
+    tensors = {}
+    for name, about in header.items():
+        known = name.removeprefix("base_model.model.").removeprefix("bert.").removeprefix("mpnet.")
+        for theirs, ours in AS_IN_BERT.items():
+            known = known.replace(theirs, ours)
+        low, high = about["data_offsets"]
+        tensors[known] = np.asarray(data[low:high]).view(NUMBERS[about["dtype"]]).reshape(about["shape"])
+    return tensors
+
+
+def _merged(weights: Mapping[str, NDArray[Any]], adapter: Mapping[str, NDArray[Any]]) -> dict[str, Array]:
     """Return the weights with the additions added, and the head."""
-    own = {
-        name.removeprefix("base_model.model.").removeprefix("bert."): value.astype(np.float32)
-        for name, value in adapter.items()
-    }
+    own = {name: value.astype(np.float32) for name, value in adapter.items()}
     merged = dict(weights)
     for name, value in own.items():
         if name.endswith(".lora_B.weight"):
