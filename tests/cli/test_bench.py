@@ -236,39 +236,23 @@ def test_organic_finds_who_knows_and_who_guesses(deadpan, tmp_path):
     Detector("bow").fit(list(read_records(replies(tmp_path / "q.jsonl", words="one road"), Example))).save(
         tmp_path / "bow"
     )
-    made = deadpan(
-        "bench",
-        "organic",
-        "make",
-        replies(tmp_path / "p.jsonl"),
-        "--options",
-        2,
-        "--out",
-        tmp_path / "set.jsonl",
-        "--json",
-    )
+    made = deadpan("bench", "organic", replies(tmp_path / "p.jsonl"), "--options", 2,
+                   "--out", tmp_path / "set.jsonl", "--json")  # fmt: skip
     assert made.json["chance"] == 0.5
     ran = deadpan("bench", "run", "--set", tmp_path / "set.jsonl", "--detector", tmp_path / "bow",
                   "--llm", "baseline/random", "--runs", 1, "--out", tmp_path / "runs", "--json")  # fmt: skip
     scores = {one["model"]: one for one in ran.json["runs"]}
     assert scores["baseline/detector-bow"]["avg"]["low"] > 0.8
     assert scores["baseline/random"]["avg"]["low"] < 0.5 < scores["baseline/random"]["avg"]["high"]
-    filled = deadpan(
-        "bench",
-        "organic",
-        "fill",
-        tmp_path / "set.ids.csv",
-        tmp_path / "p.jsonl",
-        "--out",
-        tmp_path / "again.jsonl",
-        "--json",
-    )
+    fill = ("bench", "organic", tmp_path / "p.jsonl", "--ids", tmp_path / "set.ids.csv")
+    filled = deadpan(*fill, "--out", tmp_path / "again.jsonl", "--json")
     assert filled.json["hash"] == made.json["hash"]
+    fails(deadpan(*fill, "--out", tmp_path / "more.jsonl", "--options", 3), "--options: no effect with --ids")
 
 
 def test_bad_organic_tracks_are_one_line(deadpan, tmp_path):
     (tmp_path / "few.csv").write_text("text,label\noh sure,1\nit rains,0\n")
-    make = ("bench", "organic", "make", "--out", tmp_path / "set.jsonl")
+    make = ("bench", "organic", "--out", tmp_path / "set.jsonl")
     fails(deadpan(*make, tmp_path / "few.csv"), "no sequences in it")
     fails(deadpan(*make, tmp_path / "nowhere.csv"), "nowhere.csv")
     fails(deadpan(*make, tmp_path), "not a finished corpus")

@@ -463,7 +463,7 @@ def _read_ids(path: Path) -> list[dict[str, str]]:
             raise ValueError("other columns, or a cut-off line")
         return [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
     except FileNotFoundError:
-        raise DataError(f"{path}: no such file: give the .ids.csv that `deadpan bench organic make` wrote") from None
+        raise DataError(f"{path}: no such file: give the .ids.csv that `deadpan bench organic` wrote") from None
     except (ValueError, IndexError, csv.Error) as bad:
         raise DataError(f"{path}: not the ids of an organic set ({bad})") from None
 

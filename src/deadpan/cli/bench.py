@@ -23,6 +23,7 @@ from deadpan.cli.options import (
     out_option,
     preset_option,
     reading_options,
+    refuse_with,
     sample_option,
 )
 from deadpan.cli.terminal.live import live
@@ -254,51 +255,34 @@ def contamination(model: str | None, items: str, as_json: bool, **options: Any) 
     return show(result, as_json, failed=result.contaminated)
 
 
-@bench.group()
-def organic() -> None:
-    """Sets of real replies, one of which its author marked as sarcastic; asked with `bench run`."""
-
-
-@organic.command("make")
+@bench.command()
 @click.argument("corpus", metavar="CORPUS")
 @click.option("--options", default=6, show_default=True, type=click.IntRange(2, 6), help="Replies per thread.")
 @click.option("--after", default="", metavar="MONTH", help="Only replies of later months, such as 2026-06.")
 @click.option("--history", is_flag=True, help="Show earlier replies of each author.")
 @click.option("--limit", default=400, show_default=True, type=click.IntRange(min=1), help="Threads at most.")
-@click.option(
-    "--max-toxicity",
-    type=NumberOrNone(),
-    default=0.9,
-    show_default=True,
-    help="Leave out threads with a reply above it; none: all threads.",
-)
+@click.option("--max-toxicity", type=NumberOrNone(), default=0.9, show_default=True,
+              help="Leave out threads with a reply above it; none: all threads.")  # fmt: skip
+@click.option("--ids", type=PATH, help="Restore the set of this .ids.csv instead, and prove it by hash.")
 @out_option
 @reading_options
 @seed_option
 @json_option
-def organic_make(corpus: str, reading: Reading, as_json: bool, **options: Any) -> None:
-    """Make a set from CORPUS: which of these replies was meant sarcastically?
+def organic(corpus: str, ids: Path | None, out: Path, reading: Reading, as_json: bool, **drawn: Any) -> None:
+    """Make a set of real replies from CORPUS: which of them was meant sarcastically? Ask it with `bench run`.
 
     CORPUS is a folder that `corpus build` wrote, its sequences as .parquet or .jsonl, or a name such as
-    sarc-main, whose pairs have --options 2.
+    sarc-main, whose pairs have --options 2. The .ids.csv beside a set has no texts and may be published:
+    with --ids, whoever has the corpus restores the same set.
     """
-    from deadpan.bench.organic import make_organic
+    from deadpan.bench.organic import fill_organic, make_organic
 
+    if ids is not None:
+        refuse_with("--ids", "--options", "--after", "--history", "--limit", "--max-toxicity", "--seed")
+        show(fill_organic(ids, _sequences(corpus, reading), out), as_json)
+        return
     source = Path(corpus).name if Path(corpus).exists() else corpus
-    show(make_organic(_sequences(corpus, reading), source=source, **options), as_json)
-
-
-@organic.command("fill")
-@click.argument("ids", type=PATH)
-@click.argument("corpus", metavar="CORPUS")
-@out_option
-@reading_options
-@json_option
-def organic_fill(ids: Path, corpus: str, out: Path, reading: Reading, as_json: bool) -> None:
-    """Restore the set of IDS (the .ids.csv of `make`) from CORPUS, and prove by hash that it is the same."""
-    from deadpan.bench.organic import fill_organic
-
-    show(fill_organic(ids, _sequences(corpus, reading), out), as_json)
+    show(make_organic(_sequences(corpus, reading), out, source=source, **drawn), as_json)
 
 
 def _sequences(corpus: str, reading: Reading) -> Any:

@@ -77,14 +77,15 @@ def plan_command(
 @click.option("--only", type=click.Choice((*_STEPS, "backcheck")), metavar="STEP", help="Run this step alone.")
 @click.option("--resume", is_flag=True, help="Continue a run that was stopped or killed.")
 @click.option("--dry-run", is_flag=True, help="Show what the run would cost, and stop.")
+@click.option("--status", is_flag=True, help="Show what the run has done so far, and stop.")
 @click.option("--detector", type=PATH, help="backcheck: folder of a trained detector.")
 @click.option("--confident", default=0.8, show_default=True, help="backcheck: minimum score of confidence.")
 @preset_choice("generate run")
 @json_option
 def run_command(
     plan: Path, out: Path | None, limit: int | None, only: str | None, until: str | None, dry_run: bool,
-    detector: Path | None, confident: float, preset: str | None, as_json: bool, max_cost: float | None,
-    resume: bool,
+    status: bool, detector: Path | None, confident: float, preset: str | None, as_json: bool,
+    max_cost: float | None, resume: bool,
 ) -> None:  # fmt: skip
     """Run the steps, from source dialogues to dialogues ready for people, and write the report.
 
@@ -92,9 +93,12 @@ def run_command(
     killed, or stopped by --max-cost, continues with --resume: no finished call is repeated. --only backcheck
     finds items that are too easy: a --detector is correct and confident given only the response.
     """
-    from deadpan.generate.generation import estimate_cost, run_only, run_plan
+    from deadpan.generate.generation import estimate_cost, generation_status, run_only, run_plan
     from deadpan.generate.plan import open_plan
 
+    if status:
+        show(generation_status(plan, out=out), as_json)
+        return
     opened = open_plan(plan, out, preset)
     if only == "backcheck":
         show(_back_check(plan, out, detector, confident), as_json)
@@ -125,17 +129,6 @@ def _back_check(plan: Path, run: Path | None, folder: Path | None, confident: fl
         raise click.UsageError("--only backcheck needs --detector FOLDER")
     detector = Detector.load(folder)
     return back_check(plan, detector, name=detector.system, run=run, confident=confident)
-
-
-@generate.command("status")
-@_PLAN
-@_RUN
-@json_option
-def status_command(plan: Path, run: Path | None, as_json: bool) -> None:
-    """Show what a run has done so far."""
-    from deadpan.generate.generation import generation_status
-
-    show(generation_status(plan, out=run), as_json)
 
 
 @generate.command("report")

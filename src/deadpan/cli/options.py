@@ -113,3 +113,11 @@ def _pair(word: str) -> tuple[str, str]:
 def comma_list(words: str) -> list[str]:
     """Split a list typed with commas."""
     return [word.strip() for word in words.split(",") if word.strip()]
+
+
+def refuse_with(mode: str, *words: str) -> None:
+    """Refuse options that were given but have no effect beside another one."""
+    ctx = click.get_current_context()
+    typed = [p for p in ctx.command.params if ctx.get_parameter_source(p.name or "") is ParameterSource.COMMANDLINE]
+    if given := ", ".join(p.opts[0] for p in typed if p.opts[0] in words):
+        raise ConfigError(f"{given}: no effect with {mode}; leave out one or the other")

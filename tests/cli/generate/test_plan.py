@@ -74,5 +74,5 @@ def test_status_while_a_run_is_at_work(deadpan, plan_of, tmp_path):
     plan = plan_of(3)
     assert deadpan("generate", "run", plan, "--only", "source").status == 0
     with GenerationFolder(tmp_path / "run").lock():
-        done = deadpan("generate", "status", plan, "--json")
+        done = deadpan("generate", "run", plan, "--status", "--json")
     assert done.status == 0 and done.json["waiting"][0] == "situation" and done.json["kept"] == 3

@@ -91,7 +91,7 @@ def reach(board: Board) -> str:
         "The set shows whether a model understands sarcasm at all, not which strong model understands it best. "
         "A harder question is about what people really wrote: of six replies to a comment, which one did its "
         "author mean sarcastically?</p>"
-        '<pre tabindex="0">deadpan bench organic make CORPUS --options 6 --out organic.jsonl\n'
+        '<pre tabindex="0">deadpan bench organic CORPUS --options 6 --out organic.jsonl\n'
         "deadpan bench run --set organic.jsonl --llm PROVIDER/NAME</pre>"
     )
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from deadpan.cli.detect.options import detector_option, prevalence_option, refuse_with
-from deadpan.cli.options import FILE, reading_options
+from deadpan.cli.detect.options import detector_option, prevalence_option
+from deadpan.cli.options import FILE, reading_options, refuse_with
 from deadpan.cli.terminal.output import json_option, show
 
 if TYPE_CHECKING:

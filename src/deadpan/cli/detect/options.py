@@ -101,16 +101,6 @@ def read_also(more: str, reading: Reading, progress: Progress) -> list[Example]:
     return [row for source in comma_list(more) for row in read_source(source, reading, progress).examples]
 
 
-def refuse_with(mode: str, *words: str) -> None:
-    """Refuse options that were given but have no effect beside another one."""
-    from deadpan.errors import ConfigError
-
-    ctx = click.get_current_context()
-    typed = [p for p in ctx.command.params if ctx.get_parameter_source(p.name or "") is _TYPED]
-    if given := ", ".join(p.opts[0] for p in typed if p.opts[0] in words):
-        raise ConfigError(f"{given}: no effect with {mode}; leave out one or the other")
-
-
 def finish(result: Any, as_json: bool, out: Path | None, inputs: Iterable[Path]) -> None:
     """Write the output folder if one was asked for, and print the result."""
     if out is not None:

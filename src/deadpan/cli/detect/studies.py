@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadpan.cli.detect import options
-from deadpan.cli.options import PATH, comma_list, metric_option, out_option, source_argument, sources_argument
+from deadpan.cli.options import (
+    PATH,
+    comma_list,
+    metric_option,
+    out_option,
+    refuse_with,
+    source_argument,
+    sources_argument,
+)
 from deadpan.cli.terminal.output import show
 from deadpan.cli.terminal.progress import progress_bar
 
@@ -116,7 +124,7 @@ def compare(
 
     if authors or subreddits:
         mode = "--authors" if authors else "--subreddits"
-        options.refuse_with(mode, "--out", "--threshold", "--prevalence", "--seeds", "--also", "--blend")
+        refuse_with(mode, "--out", "--threshold", "--prevalence", "--seeds", "--also", "--blend")
     settings = options.settings_of(comma_list(systems_), pairs, turns, speakers, preset)
     with progress_bar() as progress:
         data = read_parts(source, train_, test_, reading, progress)
