@@ -9,6 +9,7 @@ from deadpan.bench.people import people_facts, write_human_run
 from deadpan.bench.runs.folder import read_run
 from deadpan.bench.scores.score import mean_interval, score_run
 from deadpan.drops import Tally
+from deadpan.errors import DataError
 
 SET = small_set(10)
 
@@ -35,6 +36,20 @@ def test_an_item_below_seventy_percent_is_flagged(tmp_path):
     wrong = {(first, 0), (first, 1), (second, 0)}
     found, _ = facts(tmp_path, judged(SET, people=4, wrong=wrong))
     assert found.flagged == (first,), "3 of 4 is enough"
+
+
+def test_newer_answers_replace_the_row_and_nothing_else(tmp_path):
+    facts(tmp_path, judged(SET, people=2))
+    found, scores = facts(tmp_path, judged(SET, people=4))
+    assert found.people == 4 and scores.answers_per_item == (4, 4)
+    assert read_run(tmp_path / "human").complete
+    with pytest.raises(DataError, match="not people's answers to"):
+        write_human_run(tmp_path / "human", small_set(4), judged(SET, people=2), Tally())
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("x")
+    with pytest.raises(DataError, match="choose another --out"):
+        write_human_run(tmp_path / "mine", SET, judged(SET), Tally())
+    assert (tmp_path / "mine" / "notes.txt").exists()
 
 
 def test_one_person_has_no_interval(tmp_path):

@@ -15,7 +15,7 @@ from deadpan.bench.runs.folder import find_runs, read_run
 from deadpan.bench.runs.run import run_models
 from deadpan.bench.site.board import make_board, named
 from deadpan.bench.site.pages import reach, take_part
-from deadpan.bench.site.write import write_site
+from deadpan.bench.site.write import write_leaderboard, write_site
 from deadpan.errors import DataError
 from deadpan.llm.retries import Failed
 
@@ -105,7 +105,8 @@ def test_a_run_with_a_row_taken_out_is_incomplete(runs):
 def test_nothing_of_a_private_set_is_shown(tmp_path):
     items = small_set(8, visibility="private")
     add(tmp_path / "runs", "openai/gpt-4o", right, items)
-    write_site(find_runs([tmp_path / "runs"]), tmp_path / "site", items)
+    report = write_leaderboard([tmp_path / "runs"], tmp_path / "site", items=items)
+    assert report.pages == 0 and 'visibility = "public"' in report.note, "the reason is given"
     files = [path for path in (tmp_path / "site").rglob("*") if path.is_file()]
     text = b"".join(path.read_bytes() for path in files)
     assert items.hash[:12].encode() in text
@@ -117,7 +118,7 @@ def test_nothing_of_a_private_set_is_shown(tmp_path):
 def test_a_reader_learns_what_it_is_and_how_to_take_part(runs, tmp_path):
     write_site(find_runs([runs]), tmp_path / "site", SET)
     page = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
-    for words in ("What it is", "N. Budda", "word for word (ko)", "check --submission", "Accuracy and tokens"):
+    for words in ("What it is", "N. Budda", "word for word (ko)", "--submission", "Accuracy and tokens"):
         assert words in page, words
     assert page.count('type="checkbox"') == 4, "three families and the baselines"
     assert 'data-family="OpenAI"' in page
@@ -130,6 +131,13 @@ def test_a_set_of_the_package_says_what_it_can_tell(runs):
     assert "floor test" in reach(replace(board, set=DEFAULT_SET))
     assert reach(replace(board, set="public@0.3.0")) == "", "the reading was of the default set"
     assert reach(replace(board, set="mine@1.0.0")) == "", "nobody knows how difficult it is"
+
+
+def test_the_commands_name_a_file_for_a_set_that_does_not_come_with_the_package(runs):
+    board, _ = make_board(find_runs([runs]))
+    mine, known = take_part(replace(board, set="mine@1.0.0")), take_part(replace(board, set=DEFAULT_SET))
+    assert "--set FILE" in mine and "check FILE --submission" in mine and board.set_hash[:12] in mine
+    assert f"--set {DEFAULT_SET}" in known and "check --submission" in known and "FILE" not in known
 
 
 def test_models_that_are_held_to_the_form_are_named(runs):

@@ -11,7 +11,7 @@ from textwrap import shorten
 
 from deadpan.bench.items.item import LETTERS, check_items_name, family, write_items
 from deadpan.bench.items.sets import AskPassphrase, ItemSet, open_set
-from deadpan.bench.runs.folder import AnswerRow, RunPlan, begin, finish, make_folder, read_run
+from deadpan.bench.runs.folder import PLAN, ROWS, AnswerRow, RunPlan, begin, finish, make_folder, read_plan, read_run
 from deadpan.bench.scores.report import score_tables, set_note
 from deadpan.bench.scores.score import RunScores, item_answers, score_run
 from deadpan.drops import Tally
@@ -271,8 +271,7 @@ def write_human_run(out: Path, items: ItemSet, judgments: Sequence[Judgment], ta
     answers = latest_answers(items, judgments, tally)
     if not answers:
         raise DataError(f"none of {len(judgments)} answers is to an item of {items.label}: name its set with --set")
-    if out.exists() and any(out.iterdir()):
-        raise DataError(f"{out}: not empty: choose another --out")
+    _clear_earlier(out, items)
     people = sorted({person for by_person in answers.values() for person in by_person})
     number = {person: place for place, person in enumerate(people, 1)}
     dates = [judgment.created_at for judgment in judgments if judgment.created_at]
@@ -284,6 +283,17 @@ def write_human_run(out: Path, items: ItemSet, judgments: Sequence[Judgment], ta
     plan = _human_plan(items, len(people), len(rows))
     begin(out, plan)
     return finish(out, plan, rows)
+
+
+def _clear_earlier(out: Path, items: ItemSet) -> None:
+    """Make way for newer answers: people's earlier row on the same set is replaced, nothing else is."""
+    if not out.exists() or not any(out.iterdir()):
+        return
+    earlier = read_plan(out) if (out / PLAN).is_file() else None
+    if earlier is None or earlier.model != _HUMAN or earlier.set_hash != items.hash:
+        raise DataError(f"{out}: not empty and not people's answers to {items.label}: choose another --out")
+    for old in (manifest_path(out), out / ROWS, out / PLAN):
+        old.unlink(missing_ok=True)
 
 
 def _human_plan(items: ItemSet, people: int, rows: int) -> RunPlan:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from deadpan.bench.items.item import CHANCE
 from deadpan.bench.runs.folder import find_runs
-from deadpan.bench.scores.score import minimal_pair_accuracy, system_kind
+from deadpan.bench.scores.score import minimal_pair_accuracy
 from deadpan.datasets import read_dataset
 from deadpan.detect.detector import BASE, ENCODER, Detector, encoder_is_ready
 from deadpan.formats.labels import label_word
@@ -89,14 +89,12 @@ def _detector_row(name: str, detector: Detector, examples: Sequence[Example]) ->
 
 
 def _recorded_runs(guide: Guide) -> None:
-    """Show how many pairs of SarcBench the language models solve whose runs come with the package."""
+    """Show how many pairs of SarcBench the systems solve whose runs come with the package."""
     runs = [run for run in find_runs([]) if run.complete and run.plan.whole_set]
     rows: list[tuple[Cell, ...]] = [
-        (run.plan.model.removeprefix("embedded/"), minimal_pair_accuracy(run.rows, guide.seed))
-        for run in runs
-        if system_kind(run.plan.model) == "model"
+        (run.plan.model.removeprefix("embedded/"), minimal_pair_accuracy(run.rows, guide.seed)) for run in runs
     ]
     guide.page.table(
-        ("language model", "share of pairs"), [*rows, ("chance", CHANCE**2)],
+        ("system", "share of pairs"), [*rows, ("chance", CHANCE**2)],
         caption="SarcBench, recorded runs: both questions of a pair answered correctly",
     )  # fmt: skip

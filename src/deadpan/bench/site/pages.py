@@ -13,6 +13,7 @@ from deadpan import __version__
 from deadpan.bench import DEFAULT_SET
 from deadpan.bench.items.item import LETTERS
 from deadpan.bench.items.prompts import NARRATORS, REASONED, TEMPLATES, ZERO_SHOT
+from deadpan.bench.items.sets import shipped
 from deadpan.bench.people import AGREEMENT
 from deadpan.bench.runs.folder import BenchRun
 from deadpan.bench.runs.settings import LONGEST_EXPLANATION
@@ -114,15 +115,18 @@ def take_part(board: Board) -> str:
         for (name, language), text in TEMPLATES.items()
         if name in _SHOWN_PROMPTS
     )
-    known = board.set if board.visibility == "public" else "SET"
+    known, asked, file = board.set, "", ""
+    if board.set not in shipped():
+        known, asked = "FILE", "FILE "
+        file = f"<p>FILE is the file of {escape(board.set)}, whose hash begins with {board.set_hash[:12]}.</p>"
     commands = (
         "pip install 'deadpan[bench,llm]'\n"
         f"deadpan bench run --llm PROVIDER/NAME --set {known} --out runs\n"
-        "deadpan bench check --submission runs/PROVIDER-NAME\n"
+        f"deadpan bench check {asked}--submission runs/PROVIDER-NAME\n"
     )
     return (
         f"<h2>Run it and send it in</h2>{prompts}{_held_to_form(board)}"
-        f'<pre tabindex="0">{escape(commands)}</pre>'
+        f'<pre tabindex="0">{escape(commands)}</pre>{file}'
         "<p>A submission is the folder of one run with its manifest. The check compares the set’s hash and "
         "every item, key and row, and reports the first error. Add the folder to the others and write the "
         "board again with <code>deadpan bench site</code>.</p>"

@@ -21,6 +21,10 @@ from deadpan.results import Result
 from deadpan.storage import manifest_path, read_manifest, write_json, write_manifest, write_text
 
 _COMMAND, _SCORES = "bench site", "data/scores.json"
+_NOT_PUBLIC = (
+    "no item pages and no rows: the set is {}. A set of your own is public if its .toml file says "
+    'visibility = "public" or its .jsonl file is named public-...; then repeat the runs. Real replies never are.'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,9 @@ def write_leaderboard(
     runs = find_runs(folders)
     opened = _set_of(runs[0], items, ask)
     report = write_site(runs, Path(out), opened, seed)
-    if opened is None and runs[0].public:
+    if not runs[0].public:
+        return replace(report, note=_NOT_PUBLIC.format(runs[0].plan.visibility))
+    if opened is None:
         return replace(report, note="no item pages and no rows: use --set to name the set that was asked")
     return report
 
@@ -163,4 +169,4 @@ def _write_items(out: Path, items: ItemSet, runs: Sequence[BenchRun], facts: Seq
         page = item_page(item, answers.get(item.id, []), known.get(item.id), (before, after, twin))
         write_text(out / "items" / f"{item.id}.html", page)
     write_text(out / "items" / "index.html", items_index(items.items, known, answers))
-    return len(ids) + 1
+    return len(ids)
