@@ -40,6 +40,8 @@ def test_dumps_have_the_oddities_of_real_ones(tmp_path: Path) -> None:
     assert len(rows) > 14_900
     bodies = [row["body"] for row in rows.values()]
     assert sum(body.rstrip().endswith(" /s") for body in bodies) > 50
+    ends = [body.rstrip().removesuffix("/s") for body in bodies if body.rstrip().endswith("./s")]
+    assert ends and not any(end.endswith(("..", "!.", "?.", "\n.")) for end in ends)  # an ending of sarcasm alone
     for sign in ("http://", "&gt;", "[deleted]", "m/s", "\n\n", "정말"):
         assert any(sign in body for body in bodies), sign
     parents = [rows.get(row["parent_id"][3:]) for row in rows.values() if row["parent_id"].startswith("t1_")]

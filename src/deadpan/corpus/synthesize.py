@@ -191,7 +191,9 @@ class _Writer:
         if chance < 0.025:
             author, body = "[deleted]", "[deleted]" if chance < 0.02 else "[removed]"
         elif _knows(author) and random.random() < _habit(author):
-            body += _MARKS[int(random.random() * len(_MARKS))]
+            mark = _MARKS[int(random.random() * len(_MARKS))]
+            # A full stop of the marker's own replaces the sentence's: no sincere comment ends in two.
+            body = (body.rstrip(".!?\n") if mark[0] == "." else body) + mark
         line = self._line(id, parent, post, author, body, moment, modern)
         if chance <= 0.9998:
             return line

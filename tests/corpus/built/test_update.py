@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from datetime import date
 from pathlib import Path
@@ -113,3 +114,46 @@ def test_an_update_gives_the_files_of_a_build_from_scratch(tmp_path: Path) -> No
     Path(old[0]).rename(tmp_path / "moved")  # a dump that is gone is not forgotten silently
     with pytest.raises(DataError, match="RC_2010-01: not where the last build read it"):
         update_corpus(new, tmp_path / "out", memory="500MB", mixed_months=True)
+
+
+MOMENTS = ("label", "benchmark: statistics")
+"""What an update shows when it is stopped."""
+
+
+@pytest.mark.slow
+def test_verify_raises_no_alarm_after_an_interrupted_update(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    old, new = dumps(tmp_path)
+    run(tmp_path, old)
+    out = tmp_path / "out"
+
+    def stop(at: str, why: BaseException) -> type[BaseException]:
+        """Update until a moment or the call of a function; return what ended it."""
+
+        def fail(*_: object) -> None:
+            raise why
+
+        def progress(shown: str, done: int, total: int) -> None:
+            if shown == at:
+                fail()
+
+        with monkeypatch.context() as patch, pytest.raises((KeyboardInterrupt, DataError)) as ended:
+            if at.startswith("deadpan."):
+                patch.setattr(at, fail)
+            update_corpus(new, out, after="2010-02", memory="500MB", mixed_months=True, progress=progress)
+        return ended.type
+
+    before = files(out)
+    for at in (*MOMENTS, "deadpan.corpus.built.update._difference", "deadpan.corpus.release.link_names"):
+        assert stop(at, KeyboardInterrupt()) is KeyboardInterrupt, at
+        report = verify_corpus(out, memory="500MB")
+        assert (report.wrong, report.unchecked) == ({}, []), at
+        assert difference(before, files(out)) == "", at
+    assert stop("deadpan.corpus.built.update._difference", OSError(errno.ENOSPC, "disk full")) is DataError
+    assert verify_corpus(out, memory="500MB").wrong == {}
+    # The new version is current, the old one not yet removed.
+    assert stop("deadpan.corpus.release.remove_old_versions", KeyboardInterrupt()) is KeyboardInterrupt
+    assert verify_corpus(out, memory="500MB").wrong == {}
+    again = update_corpus(new, out, after="2010-02", memory="500MB", mixed_months=True)
+    assert again.version == 2
+    report = verify_corpus(out, memory="500MB")
+    assert (report.wrong, report.unchecked) == ({}, [])
