@@ -28,6 +28,30 @@ def test_a_planted_difference_is_found_and_none_is_not(deadpan, tmp_path):
     assert none["detectable"] > 0.03
 
 
+@pytest.mark.parametrize(
+    ("scores", "beside_mean", "of_difference"),
+    [
+        ("1 0 1 1 0 1", "the 95 % Wilson interval.", "the 95 % t interval of the difference."),
+        ("90 20 70 60 10 80", "the 95 % t interval.", "the 95 % t interval of the difference."),
+        ("0 0 0 0 0 0", "the 95 % Wilson interval.", "(Wilson where no cluster differs from the others)"),
+    ],
+)
+def test_the_note_names_the_intervals_in_brackets(deadpan, tmp_path, scores, beside_mean, of_difference):
+    own = scores.split()
+    rows = [f"{i},a,{a}\n{i},b,{b}\n" for i, (a, b) in enumerate(zip(own, own[1:] + own[:1], strict=True))]
+    (tmp_path / "t.csv").write_text("item,system,score\n" + "".join(rows))
+    said = " ".join(deadpan("compare", tmp_path / "t.csv").out.split())
+    assert f"Beside a mean in brackets: {beside_mean}" in said
+    assert of_difference in said
+
+
+def test_one_system_on_another_scale_is_named(deadpan, tmp_path):
+    rows = [f"{i},a,{i % 2}\n{i},b,{i}\n" for i in range(12)]
+    (tmp_path / "t.csv").write_text("item,system,score\n" + "".join(rows))
+    said = " ".join(deadpan("compare", tmp_path / "t.csv").out.split())
+    assert "the 95 % Wilson interval; the 95 % t interval for b, with scores outside 0 to 1." in said
+
+
 def test_real_logs_fit_a_terminal_and_a_page(deadpan, tmp_path):
     ran = deadpan("compare", REAL / "lm-eval-a", REAL / "lm-eval-b", "--out", tmp_path / "out")
     assert ran.status == 0

@@ -16,8 +16,14 @@ from deadpan.logs.log import ScoredItem, ScoreLog, read_logs
 from deadpan.page.numbers import score
 from deadpan.registry import unknown
 from deadpan.results import Result
-from deadpan.stats.interval import LEVEL, FloatArray, Interval, cluster_codes
-from deadpan.stats.paired import Comparisons, PairedDifference, mean_over_clusters, paired_difference
+from deadpan.stats.interval import LEVEL, FloatArray, Interval, cluster_codes, interval_name
+from deadpan.stats.paired import (
+    Comparisons,
+    PairedDifference,
+    all_in_unit_interval,
+    mean_over_clusters,
+    paired_difference,
+)
 from deadpan.storage import OutputPage
 
 if TYPE_CHECKING:
@@ -182,7 +188,7 @@ def compare_scores(
     k = int(clusters.max(initial=-1)) + 1
     paired = f"{len(items):,} item{'s' * (len(items) > 1)}"
     paired += f" in {k:,} cluster{'s' * (k > 1)}, paired." if k < len(items) else ", paired."
-    said = [*notes, *remarks, *_cautions(pairs), f"{paired} {pairs.method()}"]
+    said = [*notes, *remarks, *_cautions(pairs), *_brackets(means, scores), f"{paired} {pairs.method()}"]
     return LogComparison(metric, means, pairs.pairs, len(items), k, tuple(said))
 
 
@@ -190,6 +196,18 @@ def _cautions(pairs: Sequence[PairedDifference]) -> list[str]:
     """Return which systems no item tells apart."""
     alike = [f"{pair.first} and {pair.second}" for pair in pairs if not pair.n_differing]
     return [f"No item tells {'; '.join(alike[:3])} apart, so nothing is known about power."] * bool(alike)
+
+
+def _brackets(means: Mapping[str, Interval], scores: Mapping[str, FloatArray]) -> list[str]:
+    """Return which interval stands beside a mean, as `mean_over_clusters` chooses it."""
+    shown = [name for name, mean in means.items() if mean.low is not None]
+    level = means[shown[0]].level if shown else LEVEL
+    kinds = {name: "Wilson" if all_in_unit_interval(scores[name]) else "t" for name in shown}
+    if len(set(kinds.values())) < 2:
+        return [f"Beside a mean in brackets: the {interval_name(level, kind)}." for kind in set(kinds.values())]
+    others = ", ".join(name for name, kind in kinds.items() if kind == "t")
+    wilsons, ts = (interval_name(level, kind) for kind in ("Wilson", "t"))
+    return [f"Beside a mean in brackets: the {wilsons}; the {ts} for {others}, with scores outside 0 to 1."]
 
 
 def _notes(logs: Sequence[ScoreLog]) -> list[str]:

@@ -69,9 +69,9 @@ class Interval(Result):
         return Summary((Table((f"value, {interval_name(self.level)}", "n"), ((self, self.n),)),))
 
 
-def interval_name(level: float = LEVEL) -> str:
-    """Return the name of an interval: "95 % confidence interval"."""
-    return f"{100 * level:g} % confidence interval"
+def interval_name(level: float = LEVEL, kind: str = "confidence") -> str:
+    """Return the name of an interval: "95 % confidence interval", or of its kind: "95 % Wilson interval"."""
+    return f"{100 * level:g} % {kind} interval"
 
 
 def undefined(why: str, n: int = 0, level: float = LEVEL) -> Interval:

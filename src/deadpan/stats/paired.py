@@ -181,13 +181,15 @@ class Comparisons(Result, Sequence[PairedDifference]):
     def method(self) -> str:
         """Return how the pairs were tested, in one or two sentences."""
         said = f"p: {METHOD}"
-        level = self.pairs[0].difference.level if self.pairs else LEVEL
+        kind = interval_name(self.pairs[0].difference.level if self.pairs else LEVEL, "t")
+        if any(pair.standard_error is None and pair.difference.low is not None for pair in self.pairs):
+            kind += " (Wilson where no cluster differs from the others)"
         if len(self.pairs) > 1:
             return (
                 f"{said}, adjusted by Holm's method over {len(self.pairs)} pairs. In brackets: the "
-                f"{interval_name(level)} of each pair, not adjusted."
+                f"{kind} of each difference, not adjusted."
             )
-        return f"{said}. In brackets: the {interval_name(level)}."
+        return f"{said}. In brackets: the {kind} of the difference."
 
 
 def few_clusters_warning(clusters: int, differing: int, items: bool = False) -> str:

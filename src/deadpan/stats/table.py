@@ -266,7 +266,7 @@ class SystemScores(Result):
         )
         notes = [f"{name}: {table.counts()}" for name, table in self.tables.items()]
         levels = {score.level for table in self.tables.values() for score in table.scores.values()}
-        notes += [f"In brackets: the {interval_name(level)}." for level in levels]
+        notes += [f"In brackets: the {interval_name(level, 'bootstrap')}." for level in levels]
         tables = [Table(("score", *self.tables, CONSTANT), rows)]
         notes.append(f"{NOTE}.")
         if self.comparisons:
