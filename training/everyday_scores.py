@@ -1,9 +1,9 @@
 """Score a detector on the everyday test files: `python training/everyday_scores.py MODEL [MODEL ...]`.
 
-tests/detect/sealed.tsv was written before the training lines of 2026-11-17, sealed_second.tsv before those of
-2026-11-18, and sealed_third.tsv apart from the plain answers to questions that were written last; the authors
-of the last two had seen no line. They are no guide for training choices: score them once, when
-everything is fixed.
+everyday_pairs_first.tsv was written before the training lines of 2026-11-17, everyday_pairs_second.tsv before those
+of 2026-11-18, and everyday_pairs_third.tsv apart from the plain answers to questions that were written last; the
+authors of the last two had seen no line. They are no guide for training choices: score them once, when everything is
+fixed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from deadpan.detect.detector import Detector
 from deadpan.records import Example, Prediction, Turn
 
 TESTS = Path(__file__).parents[1] / "tests" / "detect"
-SEALED = ("sealed", "sealed_second", "sealed_third")
+WRITTEN_APART = ("everyday_pairs_first", "everyday_pairs_second", "everyday_pairs_third")
 Side = tuple[str, str]
 
 
@@ -26,7 +26,7 @@ def table(name: str) -> list[list[str]]:
     return [line.split("\t") for line in (TESTS / name).read_text(encoding="utf-8").splitlines()]
 
 
-def sealed(name: str, language: str, kind: str) -> Iterator[tuple[Side | None, Side | None]]:
+def written_apart(name: str, language: str, kind: str) -> Iterator[tuple[Side | None, Side | None]]:
     """Yield the sarcastic and the sincere side (what was said before, text) of the rows of one kind."""
     for own, bad, sarcastic, good, sincere in table(f"{name}.tsv")[1:]:
         sides = (bad, sarcastic) if sarcastic else None, (good, sincere) if sincere else None
@@ -79,8 +79,8 @@ def main() -> None:
         detector = Detector.load(model)
         write(f"{model}\n")
         for language in detector.bands.languages if detector.bands else ("en",):
-            for name, kind in product(SEALED, ("same context", "other context", "no context", "alone")):
-                if rows := list(sealed(name, language, kind)):
+            for name, kind in product(WRITTEN_APART, ("same context", "other context", "no context", "alone")):
+                if rows := list(written_apart(name, language, kind)):
                     write(f"  {name} {language}, {kind}: {report(detector, rows)}\n")
             write(f"  plain {language}: {report(detector, plain(language))}\n")
         write(f"  60 earlier pairs: {report(detector, earlier())}\n")
