@@ -16,7 +16,7 @@ from deadpan.page import Table
 from deadpan.page.summary import Summary
 from deadpan.results import Result
 
-BY_ENCODER = "Answered by `encoder`, the better of the two detectors in the package for English."
+BY_ENCODER = "Answered by `encoder`, the most accurate detector in the package for English."
 
 
 def answer_text(

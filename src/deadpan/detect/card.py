@@ -17,7 +17,10 @@ from deadpan.storage import read_json
 
 _PATH = Path(__file__).parent / "shipped" / "card.json"
 MEASURED = {"auc": "AUC", "brier": "Brier", "decided": "decided", "balanced_accuracy": "right if decided"}
-NO_TEXTS = "The weights contain no texts. To train on corpora of your own choice: deadpan detect train."
+NO_TEXTS = (
+    "Texts of a corpus: its training part, the held-out eighth included. The weights contain no texts. "
+    "To train on corpora of your own choice: deadpan detect train."
+)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
