@@ -69,8 +69,8 @@ def main() -> None:
         drawn = reliability(title, bins_of(scored.labels.tolist(), scored.scores.tolist()))
         write(options.out / f"calibration-{name}.svg", drawn)
     title = f"Risk against coverage: {len(examples):,} held-out English posts"
-    units = {"x_unit": "surest posts that are answered, %", "y_unit": "wrong answers, %"}
-    write(options.out / "risk-coverage.svg", lines(title, risks, **units))
+    drawn = lines(title, risks, x_unit="surest posts that are answered, %", y_unit="wrong answers, %")
+    write(options.out / "risk-coverage.svg", drawn)
 
 
 if __name__ == "__main__":
