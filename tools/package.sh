@@ -16,7 +16,7 @@ PY
 wheel=$(ls "$out"/*.whl)
 size=$(stat -c %s "$wheel")
 echo "wheel $((size / 1000)) kB, sdist $(($(stat -c %s "$out"/*.tar.gz) / 1000)) kB"
-[ "$size" -lt 10000000 ] || { echo "the wheel is larger than 10 MB" >&2; exit 1; }
+[ "$size" -lt 25000000 ] || { echo "the wheel is larger than 25 MB" >&2; exit 1; }
 for version in ${VERSIONS:-3.11 3.12 3.13}; do
   python=$(command -v "python$version" || true)
   if [ -z "$python" ] || ! "$python" -c 'import venv' 2>/dev/null; then

@@ -20,7 +20,7 @@ def sarc(folder: Path, part: str, balance: str, count: int, start: int = 0) -> N
         ids = [f"{post}r{place}" for place in range(others + 1)]
         for place, id in enumerate(ids):
             word = "obviously" if place == 0 else "today"
-            comments[id] = {"text": f"{word} it is case {number} of {place} things"}
+            comments[id] = {"text": f"{word} it is {number} {number * 7919} of {place} {number * 104729} things"}
         lines.append(f"{post}|{' '.join(ids)}|{' '.join(['1'] + ['0'] * others)}")
     (folder / f"{part}-{balance}.csv").write_text("\n".join(lines) + "\n")
     path.write_text(json.dumps(comments))
@@ -35,7 +35,7 @@ def isarcasm(folder: Path, part: str, count: int) -> None:
         for number in range(count):
             label = number % 4 == 0
             word = "great" if label else "plain"
-            rows.writerow([f"{word} {part} {number} words", "sarcastic" if label else "not_sarcastic"])
+            rows.writerow([f"{word} {part} {number} {number * 7919} words", "sarcastic" if label else "not_sarcastic"])
     with (folder / f"isarcasm_{part}.csv").open("w", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(["tweet_id", "sarcasm_label", "sarcasm_type"])

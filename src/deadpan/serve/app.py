@@ -97,8 +97,10 @@ async def admit(connection: ASGIConnection[Any, Any, Any, Any], _: BaseRouteHand
 async def check_host(request: AnyRequest) -> None:
     """Refuse a page of another site that made the browser take its own name for this machine."""
     settings = _service(request).settings
-    host = request.url.hostname or ""
-    if not (settings.keys or settings.open or is_loopback(host) or host == settings.host):
+    # Not request.url: it decodes the query, which may be any bytes. Without the header no browser is asking.
+    named = request.headers.get("host", "")
+    host = named.rpartition("]")[0].removeprefix("[") or named.partition(":")[0]
+    if named and not (settings.keys or settings.open or is_loopback(host) or host == settings.host):
         hint = f"open http://{settings.host}:{settings.port}, or start the service with keys"
         raise ApiError(403, "foreign_host", f"this service answers to its own address only: {hint}")
 

@@ -16,7 +16,9 @@ from deadpan.splits import Fold, folds
 from detect_corpus import word_corpus
 
 BOW = {"student": "bow", "teacher": "blend:bow+cues", "folds": 2}
-WORDS = ["alpha", "beta", "gamma", "delta"]
+WORDS = [
+    first + second for first in "bdfgkm" for second in ("an", "eb", "il", "op", "ur")
+]  # no two texts are near copies
 
 
 def test_a_blend_takes_names_with_commas():
