@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from deadpan.arguments import check_seed, check_text
+from deadpan.arguments import check_flag, check_seed, check_text
 from deadpan.errors import ConfigError
 from deadpan.ratings.ratings import MISSING, Ratable, Ratings, as_ratings, count_answers
 from deadpan.results import Result
@@ -307,7 +307,7 @@ def _over_items(
 def _rated_twice(ratings: Ratings, singles: bool) -> Ratings:
     """Return the items with at least two answers, or with `singles` all of them."""
     twice = (ratings.codes != MISSING).sum(axis=1) >= 2
-    if singles or twice.all():
+    if check_flag(singles, "singles") or twice.all():
         return ratings
     items = tuple(item for item, kept in zip(ratings.items, twice.tolist(), strict=True) if kept)
     return replace(ratings, items=items, codes=ratings.codes[twice])
