@@ -37,7 +37,7 @@ def playground(page: Any) -> None:
             page.goto(json.loads("".join(lines))["url"])
             page.fill("#text", CONVERSATION)
             page.click(".go")
-            page.wait_for_selector(".model .words")
+            page.wait_for_selector(".model .words", state="attached")
             page.screenshot(path=ASSETS / "playground.png")
         finally:
             server.terminate()
