@@ -27,6 +27,7 @@ _VARYING = (
     (re.compile(r", s\s+\d[\d.,]*"), ", s TIME"),
     (re.compile(r"\b\d[\d.,]* ?(s|ms|min|seconds?|minutes?|hours?)\b"), "TIME"),
     (re.compile(r"\b\d[\d.,]* ?([kMG]B|[KMG]iB)\b"), "SIZE"),
+    (re.compile(r"/join/[\w-]+"), "/join/LINK"),
     (re.compile(r"\b(?=[a-f]*\d)[0-9a-f]{7,64}\b"), "HASH"),
 )
 """What differs from machine to machine or from day to day."""
@@ -94,8 +95,12 @@ def written(text: str, folder: Path) -> str:
     def block(found: re.Match[str]) -> str:
         lines = []
         for step in steps(found[1]):
-            printed = _lines(next(outputs))
-            lines += [f"$ {step.command}", *(printed if len(printed) <= SHOWN else [*printed[: SHOWN - 2], "..."])]
+            lines.append(f"$ {step.command}")
+            if agrees(step.output, said := next(outputs)):  # a page may leave out more lines than we would
+                lines += step.output
+            else:
+                printed = _lines(said)
+                lines += printed if len(printed) <= SHOWN else [*printed[: SHOWN - 2], "..."]
         return "```console\n" + "".join(f"{line}\n" for line in lines) + "```"
 
     return BLOCK.sub(block, text)
