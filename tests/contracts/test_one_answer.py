@@ -21,7 +21,7 @@ def corpus(path, group_size):
     """Two hundred texts in groups; most, but not all, of the sarcastic ones have a cue."""
     rows = [
         Example(
-            f"e{at}", Turn("", f"{WORDS[at % 5]} text {at}{' obviously' if (at % 2) ^ (at % 7 == 0) else ''}"),
+            f"e{at}", Turn("", f"{WORDS[at % 5]} text {at} {at * 7919} {at * 104729}{' obviously' if (at % 2) ^ (at % 7 == 0) else ''}"),
             label=at % 2 == 1, group=f"g{at // group_size}",
         )
         for at in range(200)
