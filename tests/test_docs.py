@@ -175,6 +175,17 @@ def test_the_list_for_language_models_has_every_page_of_the_menu():
     assert re.findall(r"\]\((\S+)\)", (ROOT / "docs" / "llms.txt").read_text(encoding="utf-8")) == menu
 
 
+def test_the_page_of_downloads_names_every_folder_that_a_reader_looks_in():
+    from deadpan.datasets import READERS
+
+    named = set(
+        re.findall(
+            r"`(\w+)`", "".join(re.findall(r"^\| (`[^|]+) \|", (ROOT / "docs" / "corpora.md").read_text(), re.M))
+        )
+    )
+    assert named == {READERS.load(name).release.folder for name in READERS} - {"", "starter"}
+
+
 def test_one_sentence_says_what_it_is():
     said = "Build, annotate, detect and benchmark sarcasm data, with an interval beside every score."
     help_text = subprocess.run([sys.executable, "-m", "deadpan", "--help"], capture_output=True, text=True, check=True)

@@ -87,7 +87,7 @@ class OrganicSet(Result):
             (Table(("guess by", "accuracy"), tuple(rows), "Without the thread"),),
             (
                 *self.tally.notes(),
-                f"Chance is {self.audit.chance:.3f}. Length, score and position are balanced; the words of a reply "
+                f"Chance is {self.audit.chance:.3f}. Replies are drawn alike in length and score; the words of a reply "
                 "tell something on their own, as its sarcasm does.",
                 *self.notes,
                 f"{self.out}: {len(self.set.items)} threads with {options} replies each, {self.set.label} "
