@@ -14,9 +14,9 @@ import json
 from collections.abc import Sequence
 
 from deadpan import read_dataset
-from deadpan.generate.candidates import MIN_BAD, MIN_FRIENDLY
 from deadpan.generate.folder import render_dialogue
 from deadpan.generate.language import load_language
+from deadpan.generate.pipeline import MIN_BAD, MIN_FRIENDLY
 from deadpan.llm import Client, LLMSettings, default_model
 from deadpan.records import Example
 

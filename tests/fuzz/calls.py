@@ -33,7 +33,7 @@ ODD: tuple[Any, ...] = (
 @cache
 def _app() -> Any:
     from deadpan.serve.app import create_app
-    from deadpan.serve.settings import ServeSettings, hash_key
+    from deadpan.serve.server import ServeSettings, hash_key
 
     settings = ServeSettings(rate=0, encoder=False, reader="openai/none", base_url="http://127.0.0.1:9/v1")
     locked = replace(settings, keys=frozenset({hash_key(KEY)}))

@@ -120,8 +120,8 @@ def answer(data: bytes) -> None:
 
 
 def dialogue(data: bytes) -> None:
-    from deadpan.generate.dialogue import read_dialogue
     from deadpan.generate.language import load_language
+    from deadpan.generate.questions import read_dialogue
     from deadpan.llm import Unreadable
 
     for code in ("en", "ko"):

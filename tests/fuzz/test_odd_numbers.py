@@ -9,8 +9,8 @@ from deadpan.bench.items.sets import open_set
 from deadpan.detect.system import parse_settings
 from deadpan.errors import DeadpanError
 from deadpan.formats.study import Study
-from deadpan.generate.dialogue import lines_of_json
 from deadpan.generate.language import load_language
+from deadpan.generate.questions import lines_of_json
 from deadpan.generate.source import read_jsonl
 from deadpan.llm.messages import unwrap
 from deadpan.llm.retries import Failed

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from deadpan.errors import MissingExtra
-from deadpan.generate.dialogue import read_dialogue
 from deadpan.generate.filters import ToxicWordList, chosen_checks, open_checks
 from deadpan.generate.folder import Draft, GenerationFolder, StepWriter
 from deadpan.generate.generation import run_only, run_plan
 from deadpan.generate.plan import STEP_NAMES, FilterPlan, GenerationPlan, open_plan
+from deadpan.generate.questions import read_dialogue
 from deadpan.records import Turn
 from dialogue_server import stage_of
 from scripted_server import send, served

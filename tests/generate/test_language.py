@@ -5,11 +5,18 @@ from __future__ import annotations
 import pytest
 
 from deadpan.errors import ConfigError
-from deadpan.generate.dialogue import prompt_values, read_dialogue, read_line, read_scene
+from deadpan.generate.filters import level_names
 from deadpan.generate.folder import Draft
 from deadpan.generate.language import languages, load_language, matches_language, presets
-from deadpan.generate.politeness import level_names
-from deadpan.generate.questions import read_finding, read_sincere, read_situation
+from deadpan.generate.questions import (
+    prompt_values,
+    read_dialogue,
+    read_finding,
+    read_line,
+    read_scene,
+    read_sincere,
+    read_situation,
+)
 from deadpan.records import Turn
 
 

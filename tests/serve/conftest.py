@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from deadpan.serve.settings import ServeSettings
+from deadpan.serve.server import ServeSettings
 
 pytest.importorskip("litestar")
 httpx = pytest.importorskip("httpx")

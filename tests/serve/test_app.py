@@ -13,7 +13,7 @@ from deadpan.errors import ConfigError, DataError, ModelError
 from deadpan.formats.labels import label_word
 from deadpan.records import Example, Turn
 from deadpan.serve import app as app_module
-from deadpan.serve.settings import ServeSettings, hash_key, read_keys
+from deadpan.serve.server import ServeSettings, hash_key, read_keys
 from pair_corpus import corpus
 
 KEY = "a-key-of-at-least-sixteen-letters"

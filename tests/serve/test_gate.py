@@ -9,7 +9,7 @@ import pytest
 from deadpan.errors import ConfigError, ModelError
 from deadpan.serve import app, gate
 from deadpan.serve.gate import ApiError, RateLimit
-from deadpan.serve.settings import ServeSettings
+from deadpan.serve.server import ServeSettings
 
 
 def test_a_client_is_let_in_again_when_its_bucket_refills():

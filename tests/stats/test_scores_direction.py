@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from deadpan.stats import Interval
-from deadpan.stats.outcomes import SCORES
 from deadpan.stats.scores import beats, is_loss, rank_value, with_direction
+from deadpan.stats.table import SCORES
 
 
 def test_the_brier_score_is_the_only_loss():

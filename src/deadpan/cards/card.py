@@ -10,14 +10,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_args
 
-from deadpan.columns import arrow_schema
 from deadpan.drops import Tally
 from deadpan.errors import ConfigError, DataError
 from deadpan.page.numbers import digits, score
 from deadpan.palette import word_for
 from deadpan.records import Example, Split
 from deadpan.stats import Interval
-from deadpan.storage import begin_folder, digest, write_json, write_manifest, write_records, write_text
+from deadpan.storage import arrow_schema, begin_folder, digest, write_json, write_manifest, write_records, write_text
 from deadpan.validation import encode
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from deadpan.cli.terminal.progress import progress_bar
 @json_option
 def reproduce(papers: tuple[str, ...], out: Path, as_json: bool, **options: Any) -> None:
     """Reproduce the tables and figures of the four papers: published beside ours, a verdict per cell."""
-    from deadpan.reproduce.run import reproduce as run
+    from deadpan.reproduce.reproduction import reproduce as run
 
     with progress_bar() as progress:
         say = (lambda line: None) if as_json else (lambda line: click.echo(line, err=True))

@@ -28,8 +28,7 @@ def serve(keys: Path | None, as_json: bool, **options: Any) -> None:
 
     Texts are neither stored nor logged. GET /docs describes the service; /metrics is for Prometheus.
     """
-    from deadpan.serve.server import serve
-    from deadpan.serve.settings import ServeSettings, read_keys
+    from deadpan.serve.server import ServeSettings, read_keys, serve
 
     known = read_keys(keys) if keys else frozenset()
     serve(ServeSettings(keys=known, **options), lambda start: show(start, as_json))

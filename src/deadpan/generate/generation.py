@@ -10,12 +10,11 @@ from typing import Any
 
 from deadpan.arguments import check_list, check_path, check_settings, check_whole
 from deadpan.errors import ConfigError, DataError
-from deadpan.generate.dialogue import prompt_values
 from deadpan.generate.folder import Draft, Dropped, GenerationFolder, GenerationResult, StepResult, render_dialogue
 from deadpan.generate.language import Language
 from deadpan.generate.pipeline import Pipeline
 from deadpan.generate.plan import ASKING_STEPS, EXAMPLE_SOURCES, GENERATION_STEPS, STEP_NAMES, GenerationPlan, open_plan
-from deadpan.generate.questions import ASKED_STEPS
+from deadpan.generate.questions import ASKED_STEPS, prompt_values
 from deadpan.generate.report import write_report
 from deadpan.generate.source import source_drafts
 from deadpan.journal import Journal

@@ -1,27 +1,281 @@
-"""The released data set: split 8:1:1, A and B swapped in half of the dialogues, statistics, card."""
+"""The data set of a run: its statistics, KoCoSa's Tables 4 to 7 and Figure 3, and the released folder."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from deadpan.cards import DataFacts, write_dataset_folder
 from deadpan.draws import draw
 from deadpan.drops import Tally
 from deadpan.errors import DataError
-from deadpan.generate.folder import SPEAKERS, GenerationFolder, as_examples
+from deadpan.formats.study import AWKWARD, CASUAL, CRITICISM, MISFORMATTED
+from deadpan.generate.folder import SPEAKERS, Dropped, GenerationFolder, as_examples
 from deadpan.generate.language import Language
-from deadpan.generate.people import PEOPLE_EXAMPLES, PEOPLE_FOLDER
+from deadpan.generate.people import PEOPLE_DROPPED, PEOPLE_EXAMPLES, PEOPLE_FOLDER
 from deadpan.generate.plan import GenerationPlan, open_plan
-from deadpan.generate.tables import DialogueStatistics, dialogue_statistics
 from deadpan.page.summary import Summary
+from deadpan.page.table import Table
 from deadpan.records import Example, Turn
 from deadpan.results import Result
 from deadpan.splits import TRAIN_DEV_TEST, split
-from deadpan.storage import manifest_path, read_manifest, read_records, write_json
+from deadpan.storage import manifest_path, read_manifest, read_records, write_json, write_text
+from deadpan.validation import encode
+
+if TYPE_CHECKING:
+    from deadpan.figures import Figure
+
+
+# Topics below this share are one bar, as in the published figure.
+_MISC, _MISC_BELOW = "Misc.", 0.05
+# KoCoSa's Table 4.
+_PUBLISHED = {
+    "dialogues": "12,824",
+    "sarcastic": "7,608 (59.3 %)",
+    "not sarcastic": "5,216 (40.7 %)",
+    "turns, mean": "4.3",
+    "turns, most": "10",
+    "turns, fewest": "2",
+    "tokens per dialogue": "40.3",
+    "tokens per utterance": "9.3",
+    "tokens per explanation": "18.9",
+}
+# Drops of the dialogue step that KoCoSa calls format misalignment.
+_FORM_ERRORS = frozenset(
+    {
+        "no_dialogue", "two_dialogues", "missing_explanation", "missing_response", "missing_speaker",
+        "extra_text", "third_speaker", "wrong_language", "too_many_turns", "cut_off", "one_speaker",
+        "not_one_line", "empty_answer", "hollow_text", "answers_itself",
+    }
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class DialogueTables(Result):
+    """The tables of a run. `abnormal` and `label_changes` are people's; empty where nobody has judged."""
+
+    name: str
+    language: str
+    judged: bool
+    statistics: DialogueStatistics
+    abnormal: Mapping[str, int]
+    label_changes: Mapping[str, int]
+    form_errors: int
+    """Answers dropped for their form before people saw them."""
+    topics: Mapping[str, int]
+
+    def summary(self) -> Summary:
+        tables = (self._overall(), self._abnormal(), self._comparison(), self._changes(), self._topics())
+        origin = "labels by people" if self.judged else "labels as asked for: no person has judged them"
+        return Summary(tables, (f"{self.name}: {origin}",))
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "name": self.name,
+            "language": self.language,
+            "judged": self.judged,
+            "table_4": self.statistics.as_dict(),
+            "table_5": {"judged": dict(self.abnormal), "dropped_for_their_form": self.form_errors},
+            "table_6": dict(zip(self._comparison().columns, self._comparison().rows[0], strict=True)),
+            "table_7": dict(self.label_changes),
+            "figure_3": dict(self.topics),
+        }
+
+    def figure(self) -> Figure:
+        """Return Figure 3: topics by their number of dialogues."""
+        from deadpan.figures import bars
+
+        first = next(iter(self.topics))
+        total = sum(self.topics.values())
+        title = f"The commonest topic is {first}: {self.topics[first]:,} of {total:,} dialogues"
+        return bars(title, self.topics, unit="dialogues")
+
+    def _overall(self) -> Table:
+        counted = self.statistics
+        share = counted.sarcastic / counted.dialogues if counted.dialogues else 0.0
+        values = (
+            f"{counted.dialogues:,}",
+            f"{counted.sarcastic:,} ({share:.1%})".replace("%)", " %)"),
+            f"{counted.sincere:,} ({1 - share:.1%})".replace("%)", " %)"),
+            f"{counted.turns_mean:.1f}",
+            str(counted.turns_most),
+            str(counted.turns_least),
+            f"{counted.tokens_per_dialogue:.1f}",
+            f"{counted.tokens_per_utterance:.1f}",
+            f"{counted.tokens_per_explanation:.1f}",
+        )
+        rows = tuple((name, own, _PUBLISHED[name]) for name, own in zip(_PUBLISHED, values, strict=True))
+        return Table(("Table 4: statistics", "this run", "KoCoSa, published"), rows)
+
+    def _abnormal(self) -> Table:
+        published = {AWKWARD: "788 (97.04 %)", MISFORMATTED: "24 (2.96 %)"}
+        rows = tuple((kind, self._count(self.abnormal, kind), paper) for kind, paper in published.items())
+        before = ("dropped for its form before people", str(self.form_errors), "not published")
+        return Table(("Table 5: abnormal", "this run", "KoCoSa, published"), (*rows, before))
+
+    def _comparison(self) -> Table:
+        counted = self.statistics
+        explained = "yes" if counted.explained else "no"
+        own = (self.name, self.language, counted.sarcastic, counted.dialogues, "yes", explained)
+        columns = ("Table 6: data set", "language", "sarcastic", "total", "context", "explanation")
+        return Table(columns, (own, ("KoCoSa", "Korean", "7.6K", "12.8K", "yes", "yes")))
+
+    def _changes(self) -> Table:
+        published = {CASUAL: "80 %", CRITICISM: "20 %"}
+        rows = tuple((kind, self._count(self.label_changes, kind), paper) for kind, paper in published.items())
+        return Table(("Table 7: judged not sarcastic", "this run", "KoCoSa, 50 of them"), rows)
+
+    def _topics(self) -> Table:
+        total = sum(self.topics.values())
+        rows = tuple((topic, n, f"{100 * n / total:.1f} %") for topic, n in self.topics.items())
+        return Table(("Figure 3: topic", "dialogues", "share"), rows)
+
+    def _count(self, counts: Mapping[str, int], kind: str) -> str:
+        if not self.judged:
+            return "not judged"
+        total = sum(counts.values())
+        share = f" ({100 * counts.get(kind, 0) / total:.0f} %)" if total else ""
+        return f"{counts.get(kind, 0):,}{share}"
+
+
+def dialogue_tables(
+    plan: GenerationPlan | Path | str, *, run: Path | str | None = None, out: Path | None = None
+) -> DialogueTables:
+    """Return the tables of a run; with `out`, also write Figure 3 there as topics.svg."""
+    plan = open_plan(plan, run)
+    folder = GenerationFolder(plan.out)
+    steps, last = folder.manifests(), folder.last()
+    people = folder.root / PEOPLE_FOLDER
+    judged = manifest_path(people).is_file()
+    language = plan.open_language()
+    if judged:
+        examples = list(read_records(people / PEOPLE_EXAMPLES, Example))
+        manifest = read_manifest(people)
+        abnormal = _kinds(people)
+        changes = {
+            key.removeprefix("label_change."): n
+            for key, n in manifest.changes.items()
+            if key.startswith("label_change.")
+        }
+    else:
+        examples = [e for draft in folder.drafts(last) for e in as_examples(draft, language.code)]
+        abnormal, changes = {}, {}
+    forms = sum(n for reason, n in steps["dialogue"].drops.items() if reason in _FORM_ERRORS)
+    counted = dialogue_statistics(examples)
+    tables = DialogueTables(
+        plan.release.title or f"deadpan generate, {plan.out.name}",
+        language.facts.name,
+        judged,
+        counted,
+        abnormal,
+        changes,
+        forms,
+        grouped_topics(counted.topics),
+    )
+    if out is not None and tables.topics:
+        out.mkdir(parents=True, exist_ok=True)
+        write_text(out / "topics.svg", tables.figure().svg())
+    return tables
+
+
+def grouped_topics(topics: Mapping[str, int]) -> dict[str, int]:
+    """Return topics by number; those below 5 % are one, at the end."""
+    total = sum(topics.values())
+    shown = {topic: n for topic, n in topics.items() if n >= _MISC_BELOW * total}
+    rest = total - sum(shown.values())
+    return {**shown, _MISC: rest} if rest else shown
+
+
+def _kinds(people: Path) -> dict[str, int]:
+    """Return the kinds of abnormal dialogues: deleted ones, and ones that lost their response."""
+    kinds: Counter[str] = Counter()
+    for dropped in read_records(people / PEOPLE_DROPPED, Dropped):
+        if dropped.reason == "context_abnormal":
+            kinds[dropped.detail or "kind not said"] += 1
+    for key, n in read_manifest(people).changes.items():
+        if key.startswith("response_abnormal."):
+            kinds[key.removeprefix("response_abnormal.")] += n
+    return dict(kinds)
+
+
+_TOPICS_SHOWN = 8
+
+
+@dataclass(frozen=True, slots=True)
+class DialogueStatistics(Result):
+    """Counts and means. Tokens are words between spaces, so that anyone can count them again.
+
+    `judged` dialogues have a label given by people; the others have the one the model was asked for.
+    """
+
+    dialogues: int
+    sarcastic: int
+    sincere: int
+    judged: int
+    turns_mean: float
+    turns_least: int
+    turns_most: int
+    tokens_per_dialogue: float
+    tokens_per_utterance: float
+    tokens_per_explanation: float
+    explained: int
+    topics: Mapping[str, int]
+    changes: Mapping[str, int]
+    drops: Mapping[str, int]
+
+    def summary(self) -> Summary:
+        share = 100 * self.sarcastic / self.dialogues if self.dialogues else 0.0
+        rows: tuple[tuple[str, str | int], ...] = (
+            ("dialogues", self.dialogues),
+            ("sarcastic", f"{self.sarcastic:,} ({share:.1f} %)"),
+            ("sincere", f"{self.sincere:,} ({100 - share:.1f} %)" if self.dialogues else "0"),
+            ("judged by people", self.judged),
+            ("turns per dialogue, mean", f"{self.turns_mean:.1f}"),
+            ("turns per dialogue, range", f"{self.turns_least} to {self.turns_most}"),
+            ("tokens per dialogue", f"{self.tokens_per_dialogue:.1f}"),
+            ("tokens per utterance", f"{self.tokens_per_utterance:.1f}"),
+            ("tokens per explanation", f"{self.tokens_per_explanation:.1f}"),
+            ("with an explanation", self.explained),
+        )
+        topics = ", ".join(f"{topic} {n:,}" for topic, n in list(self.topics.items())[:_TOPICS_SHOWN])
+        return Summary((Table(("statistic", "value"), rows),), (f"topics: {topics}",))
+
+    def as_dict(self) -> dict[str, object]:
+        return dict(encode(self))
+
+
+def dialogue_statistics(
+    examples: Sequence[Example], changes: Mapping[str, int] | None = None, drops: Mapping[str, int] | None = None
+) -> DialogueStatistics:
+    """Count a data set. `changes` and `drops` are those of the construction table."""
+    turns = [len(example.context) + 1 for example in examples]
+    words = [[len(turn.text.split()) for turn in (*example.context, example.response)] for example in examples]
+    explained = [len(example.explanation.split()) for example in examples if example.explanation]
+    return DialogueStatistics(
+        dialogues=len(examples),
+        sarcastic=sum(example.label is True for example in examples),
+        sincere=sum(example.label is False for example in examples),
+        judged=sum(example.label_kind != "generated" for example in examples),
+        turns_mean=_mean(turns),
+        turns_least=min(turns, default=0),
+        turns_most=max(turns, default=0),
+        tokens_per_dialogue=_mean([sum(lengths) for lengths in words]),
+        tokens_per_utterance=_mean([n for lengths in words for n in lengths]),
+        tokens_per_explanation=_mean(explained),
+        explained=len(explained),
+        topics=dict(Counter(str(e.meta.get("topic") or "not said") for e in examples).most_common()),
+        changes=dict(sorted((changes or {}).items())),
+        drops=dict(sorted((drops or {}).items())),
+    )
+
+
+def _mean(numbers: Sequence[int]) -> float:
+    return sum(numbers) / len(numbers) if numbers else 0.0
+
 
 _SWAP = dict(zip(SPEAKERS, reversed(SPEAKERS), strict=True))
 _BARE = re.compile(r"(?<![A-Za-z])[B](?![A-Za-z])")

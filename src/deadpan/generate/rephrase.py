@@ -16,7 +16,7 @@ import numpy as np
 from deadpan.drops import Tally
 from deadpan.errors import DataError
 from deadpan.generate.backcheck import PredictsLabels
-from deadpan.generate.dialogue import read_line
+from deadpan.generate.questions import read_line
 from deadpan.llm import Client, LLMSettings, Message, Unreadable, system, user
 from deadpan.page.summary import Summary
 from deadpan.page.table import Table

@@ -14,7 +14,7 @@ from deadpan.errors import ConfigError
 from deadpan.generate.backcheck import BACKCHECK_FOLDER
 from deadpan.generate.folder import MICRO, REPORT_PAGE, Draft, Dropped, GenerationFolder, as_examples
 from deadpan.generate.plan import GenerationPlan, open_plan
-from deadpan.generate.tables import DialogueTables, dialogue_tables
+from deadpan.generate.release import DialogueTables, dialogue_tables
 from deadpan.page import Page
 from deadpan.page.results import output_page
 from deadpan.page.summary import Summary

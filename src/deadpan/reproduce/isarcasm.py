@@ -14,10 +14,20 @@ from deadpan.detect.studies.design import FOLDS
 from deadpan.formats.survey import SurveyFacts, describe_survey
 from deadpan.page.numbers import score
 from deadpan.presets import preset_values
-from deadpan.reproduce.measuring import exact, mean_of, percent, sizes_of
 from deadpan.reproduce.people import STUDIES, against_authors, open_people, open_survey
 from deadpan.reproduce.published import Measured, cell_id, read_paper
-from deadpan.reproduce.trials import Job, ReproductionOptions, Scores, TrialRunner, cells_of, same
+from deadpan.reproduce.trials import (
+    Job,
+    ReproductionOptions,
+    Scores,
+    TrialRunner,
+    cells_of,
+    exact,
+    mean_of,
+    percent,
+    same,
+    sizes_of,
+)
 from deadpan.stats import wilson
 
 _NETWORKS = {

@@ -13,10 +13,19 @@ from deadpan.errors import DataError, ModelError
 from deadpan.formats.study import AWKWARD, CASUAL, CRITICISM, MISFORMATTED
 from deadpan.presets import preset_values
 from deadpan.records import Example
-from deadpan.reproduce.measuring import exact, mean_of, percent, size_jobs
 from deadpan.reproduce.people import against_authors, open_people
 from deadpan.reproduce.published import Measured, MissingPeople, read_paper
-from deadpan.reproduce.trials import Job, ReproductionOptions, Scores, TrialRunner, cells_of
+from deadpan.reproduce.trials import (
+    Job,
+    ReproductionOptions,
+    Scores,
+    TrialRunner,
+    cells_of,
+    exact,
+    mean_of,
+    percent,
+    size_jobs,
+)
 from deadpan.stats import Interval, score_predictions, wilson
 from deadpan.validation import decode, encode
 

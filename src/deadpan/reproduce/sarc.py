@@ -15,10 +15,9 @@ from deadpan.detect.systems.baselines import NGrams
 from deadpan.errors import DataError, ModelError
 from deadpan.presets import preset_values
 from deadpan.records import Example
-from deadpan.reproduce.measuring import exact, size_jobs, sizes_of
 from deadpan.reproduce.people import SARCASTIC, chosen_right, open_people
 from deadpan.reproduce.published import Measured, cell_id, read_paper
-from deadpan.reproduce.trials import Job, ReproductionOptions, TrialRunner, cells_of
+from deadpan.reproduce.trials import Job, ReproductionOptions, TrialRunner, cells_of, exact, size_jobs, sizes_of
 from deadpan.splits import folds
 from deadpan.stats import Interval, wilson
 from deadpan.stats.interval import LEVEL

@@ -8,9 +8,8 @@ from typing import Any
 
 from deadpan.bench import open_set, run_bench, score_bench
 from deadpan.errors import ModelError
-from deadpan.reproduce.measuring import exact
 from deadpan.reproduce.published import Measured, read_paper
-from deadpan.reproduce.trials import Job, ReproductionOptions, TrialRunner, cells_of
+from deadpan.reproduce.trials import Job, ReproductionOptions, TrialRunner, cells_of, exact
 from deadpan.stats import Interval
 from deadpan.validation import decode, encode
 

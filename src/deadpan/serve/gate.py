@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any
 
 from deadpan import __version__
-from deadpan.serve.settings import ServeSettings, hash_key
+from deadpan.serve.server import ServeSettings, hash_key
 
 if TYPE_CHECKING:
     from deadpan.serve.app import Service

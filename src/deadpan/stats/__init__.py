@@ -2,7 +2,6 @@
 
 from deadpan.stats.calibration import Bin, Calibration, brier, calibrate, expected_calibration_error, reliability
 from deadpan.stats.interval import LEVEL, RESAMPLES, Interval, bootstrap_interval, cluster_codes, wilson
-from deadpan.stats.outcomes import SCORES
 from deadpan.stats.paired import Comparisons, PairedDifference, holm, paired_difference
 from deadpan.stats.scores import (
     accuracy,
@@ -16,7 +15,7 @@ from deadpan.stats.scores import (
     sequence_scores,
     weighted_f1,
 )
-from deadpan.stats.table import ScoreTable, SystemScores, compare_predictions, score_predictions, score_systems
+from deadpan.stats.table import SCORES, ScoreTable, SystemScores, compare_predictions, score_predictions, score_systems
 
 __all__ = [
     "LEVEL",

@@ -18,13 +18,13 @@ from deadpan.validation import encode
 _COMMAND = "tour"
 
 STOPS = {
-    "Your own sentence": "deadpan.tour.sentence:stop",
-    "A pair that words cannot solve": "deadpan.tour.pair:stop",
-    "SARC's Table 2 in miniature": "deadpan.tour.table_two:stop",
-    "A leak, caught": "deadpan.tour.leak:stop",
-    "A dialogue a language model wrote": "deadpan.tour.dialogue:stop",
-    "People": "deadpan.tour.people:stop",
-    "SarcBench": "deadpan.tour.board:stop",
+    "Your own sentence": "deadpan.tour.detectors:sentence_stop",
+    "A pair that words cannot solve": "deadpan.tour.detectors:pair_stop",
+    "SARC's Table 2 in miniature": "deadpan.tour.detectors:table_two_stop",
+    "A leak, caught": "deadpan.tour.detectors:leak_stop",
+    "A dialogue a language model wrote": "deadpan.tour.stages:dialogue_stop",
+    "People": "deadpan.tour.stages:people_stop",
+    "SarcBench": "deadpan.tour.stages:board_stop",
 }
 """Title and function of every stop, in the order of the argument."""
 

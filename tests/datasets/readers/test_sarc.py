@@ -7,11 +7,11 @@ import json
 
 import pytest
 
-from deadpan.columns import batch_to_records
 from deadpan.datasets import open_dataset, read_dataset
 from deadpan.datasets.readers.sarc import SarcRaw
 from deadpan.errors import DataError
 from deadpan.records import Example, Turn
+from deadpan.storage import batch_to_records
 
 COMMENTS = {
     "p1": {"text": "City opens a bridge", "author": "ann", "subreddit": "news"},

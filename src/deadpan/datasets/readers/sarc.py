@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate, compress, islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from deadpan.columns import arrow_schema, json_text
 from deadpan.datasets.reader import CorpusFile, Reader, Release, ReleaseFile, short_hash
 from deadpan.drops import Tally
 from deadpan.formats.labels import BINARY, label_of
@@ -22,6 +21,7 @@ from deadpan.formats.sarc import (
     read_raw_rows,
 )
 from deadpan.records import Example, Turn
+from deadpan.storage import arrow_schema, json_text
 from deadpan.text import printable
 
 if TYPE_CHECKING:

@@ -19,9 +19,8 @@ from deadpan.progress import Progress, silent
 from deadpan.records import Example, Prediction
 from deadpan.results import Result
 from deadpan.stats import Interval, PairedDifference, ScoreTable, compare_predictions, score_predictions
-from deadpan.stats.outcomes import check_fits
 from deadpan.stats.scores import is_loss, with_direction
-from deadpan.stats.table import CONSTANT, NOTE, constant_scores
+from deadpan.stats.table import CONSTANT, NOTE, check_fits, constant_scores
 
 TURNS: tuple[int | None, ...] = (0, 1, 2, 3, None)
 LENGTHS = (5, 10, 20, 40)

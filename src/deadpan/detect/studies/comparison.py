@@ -25,9 +25,8 @@ from deadpan.progress import Progress, silent
 from deadpan.records import Example, Prediction
 from deadpan.results import Result
 from deadpan.stats import Comparisons, Interval, PairedDifference, ScoreTable, compare_predictions, score_predictions
-from deadpan.stats.outcomes import check_fits
 from deadpan.stats.scores import beats, is_loss, rank_value, with_direction
-from deadpan.stats.table import CONSTANT, NOTE, constant_scores
+from deadpan.stats.table import CONSTANT, NOTE, check_fits, constant_scores
 from deadpan.storage import OutputPage
 
 BLENDED = "all, blended"

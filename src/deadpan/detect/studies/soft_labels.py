@@ -27,10 +27,10 @@ from deadpan.ratings.votes import WHERE, Perception, heard, intended, perceive
 from deadpan.records import Example, LabelKind, Turn
 from deadpan.results import Result
 from deadpan.splits import Fold, folds
+from deadpan.stats.calibration import SoftScores, cross_entropy, soft_scores
 from deadpan.stats.interval import Interval, cluster_codes
 from deadpan.stats.paired import paired_difference
 from deadpan.stats.ranking import auc_interval
-from deadpan.stats.soft import SoftScores, cross_entropy, soft_scores
 from deadpan.storage import OutputPage
 
 if TYPE_CHECKING:

@@ -22,9 +22,8 @@ from deadpan.records import Example
 from deadpan.results import Result
 from deadpan.splits import Fold
 from deadpan.stats import Interval, score_predictions
-from deadpan.stats.outcomes import check_fits, score_named
 from deadpan.stats.scores import beats, metric_words, with_direction
-from deadpan.stats.table import CONSTANT, NOTE, constant_scores
+from deadpan.stats.table import CONSTANT, NOTE, check_fits, constant_scores, score_named
 from deadpan.storage import OutputPage
 
 METRIC = "balanced_accuracy"

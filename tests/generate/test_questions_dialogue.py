@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deadpan import models
-from deadpan.generate.dialogue import (
+from deadpan.generate.generation import run_plan
+from deadpan.generate.language import load_language
+from deadpan.generate.questions import (
     DIALOGUE_SCHEMA,
     as_json,
     dialogue_grammar,
@@ -18,11 +20,9 @@ from deadpan.generate.dialogue import (
     read_dialogue,
     read_line,
     read_scene,
+    read_situation,
     scene_grammar,
 )
-from deadpan.generate.generation import run_plan
-from deadpan.generate.language import load_language
-from deadpan.generate.questions import read_situation
 from deadpan.llm import Client, LLMSettings, Unreadable
 from deadpan.records import Turn
 from dialogue_server import DialogueServer, answer, stage_of

@@ -8,8 +8,7 @@ import shutil
 import pytest
 
 from deadpan.errors import DataError
-from deadpan.report.build import build_report
-from deadpan.report.outputs import find_outputs
+from deadpan.report.build import build_report, find_outputs
 from report.making import comparison
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from deadpan.errors import DeadpanError
 from deadpan.stats import wilson
-from deadpan.stats.soft import MOST, cross_entropy, jensen_shannon, rank_correlation, soft_scores
+from deadpan.stats.calibration import MOST, cross_entropy, jensen_shannon, rank_correlation, soft_scores
 
 
 def test_distances_and_correlations_are_scipys():

@@ -6,14 +6,14 @@ import pytest
 
 from deadpan.page import Page
 from deadpan.records import Example, Prediction, Turn
+from deadpan.tour.detectors import _detector_row, pair_stop
 from deadpan.tour.guide import Guide
-from deadpan.tour.pair import _detector_row, stop
 
 
 @pytest.mark.slow
 def test_words_alone_cannot_tell_the_scenes_apart(tmp_path):
     guide = Guide(Page("Tour"), tmp_path)
-    stop(guide)
+    pair_stop(guide)
     page = guide.page.html()
     assert "for both, since the words are the same" in page and "share of pairs" in page
     assert "gives both the same score" in guide.finding

@@ -12,7 +12,7 @@ import pytest
 
 from deadpan.datasets import read_dataset
 from deadpan.studio.protocols import PROTOCOLS
-from deadpan.tour.people import ITEMS, RATERS, _made_up
+from deadpan.tour.stages import ITEMS, RATERS, _made_up
 
 # In a process of its own: Django is configured once per process, and other tests configure it too.
 SCRIPT = """
@@ -20,9 +20,9 @@ import json, sys
 from pathlib import Path
 from deadpan.page import Page
 from deadpan.tour.guide import Guide
-from deadpan.tour.people import stop
+from deadpan.tour.stages import people_stop
 guide = Guide(Page("Tour", "In small."), Path(sys.argv[1]), 0)
-stop(guide)
+people_stop(guide)
 guide.page.write(Path(sys.argv[1]) / "page.html")
 print(json.dumps([guide.finding, [link.href for link in guide.artefacts]]))
 """

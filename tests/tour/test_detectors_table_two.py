@@ -7,9 +7,9 @@ from types import SimpleNamespace
 from deadpan.datasets import read_dataset
 from deadpan.errors import MissingExtra
 from deadpan.page import Page
-from deadpan.tour import table_two as module
+from deadpan.tour import detectors as module
+from deadpan.tour.detectors import table_two_stop
 from deadpan.tour.guide import Guide
-from deadpan.tour.table_two import stop
 
 
 def test_numbers_of_the_paper_stand_beside_ours_and_a_live_run(tmp_path, monkeypatch):
@@ -26,7 +26,7 @@ def test_numbers_of_the_paper_stand_beside_ours_and_a_live_run(tmp_path, monkeyp
 
     monkeypatch.setattr(module, "compare_systems", without_vectors)
     guide = Guide(Page("Tour"), tmp_path)
-    stop(guide)
+    table_two_stop(guide)
     page = guide.page.html()
     assert asked == [([name], "pair_accuracy") for name in ("bow", "bigrams", "embedding")]
     for words in ("0.759", "[0.7", "bag of bigrams", "0.830", "Left out, sentence embedding"):

@@ -8,10 +8,10 @@ import shutil
 import pytest
 
 from deadpan.errors import ConfigError
-from deadpan.generate.candidates import word_sequences, word_starts
 from deadpan.generate.folder import GenerationFolder
 from deadpan.generate.generation import estimate_cost, run_plan
 from deadpan.generate.language import load_language
+from deadpan.generate.pipeline import word_sequences, word_starts
 from deadpan.generate.release import write_release
 from dialogue_server import DialogueServer, answer, stage_of
 

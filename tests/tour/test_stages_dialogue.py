@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from deadpan.page import Page
-from deadpan.tour import dialogue as module
-from deadpan.tour.dialogue import Recorded, read_recorded, stop
+from deadpan.tour import stages as module
 from deadpan.tour.guide import Guide
+from deadpan.tour.stages import Recorded, dialogue_stop, read_recorded
 
 
 def visit(folder, monkeypatch, dialogues):
     recorded = Recorded(dialogues)
     monkeypatch.setattr(module, "read_recorded", lambda: recorded)
     guide = Guide(Page("Tour"), folder)
-    stop(guide)
+    dialogue_stop(guide)
     return guide.page.html(), guide.finding
 
 
@@ -28,7 +28,7 @@ def run(kept=(), dropped=(), **more):
 
 def test_every_recorded_dialogue_is_accounted_for(tmp_path):
     guide = Guide(Page("Tour"), tmp_path)
-    stop(guide)
+    dialogue_stop(guide)
     recorded = read_recorded()
     kept, dropped = recorded.kept(), recorded.dropped()
     assert recorded.run["read"] == len(kept) + len(dropped)

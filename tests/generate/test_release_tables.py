@@ -6,7 +6,7 @@ from deadpan.formats.judgments import write_export
 from deadpan.generate.folder import GenerationFolder
 from deadpan.generate.generation import run_plan
 from deadpan.generate.people import apply_people
-from deadpan.generate.tables import dialogue_tables, grouped_topics
+from deadpan.generate.release import dialogue_tables, grouped_topics
 from deadpan.records import Judgment
 
 

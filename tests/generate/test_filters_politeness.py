@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from deadpan.errors import ConfigError, ModelError
-from deadpan.generate.politeness import _PLAIN, _POLITE, classifier, inconsistency, korean_level, speaker_levels
+from deadpan.generate.filters import _PLAIN, _POLITE, classifier, inconsistency, korean_level, speaker_levels
 from deadpan.records import Turn
 from tiny_encoder import tiny_encoder
 

@@ -8,14 +8,14 @@ import pytest
 
 from deadpan.detect.answer import answer_text
 from deadpan.page import Page
+from deadpan.tour.detectors import SENTENCE, sentence_stop
 from deadpan.tour.guide import Guide
-from deadpan.tour.sentence import SENTENCE, stop
 
 
 @pytest.mark.parametrize("text", ["", '<b>Great</b>, another "Monday"', "와, 또 야근이네."])
 def test_the_sentence_is_shown_with_reasons_and_limits(tmp_path, text):
     guide = Guide(Page("Tour"), tmp_path, text=text)
-    stop(guide)
+    sentence_stop(guide)
     page = guide.page.html()
     assert "What it cannot know" in page and "<b>Great" not in page
     assert (text or SENTENCE)[:40] in guide.finding
@@ -25,13 +25,13 @@ def test_the_sentence_is_shown_with_reasons_and_limits(tmp_path, text):
 
 def test_a_long_text_is_not_cut_in_the_command(tmp_path):
     guide = Guide(Page("Tour"), tmp_path, text="Oh great, more words. " * 20)
-    stop(guide)
+    sentence_stop(guide)
     assert guide.command == 'deadpan detect "..."'
 
 
 def test_the_sentence_repeated_by_hand_gets_the_same_answer(tmp_path):
     guide = Guide(Page("Tour"), tmp_path)
-    stop(guide)
+    sentence_stop(guide)
     answer = answer_text(SENTENCE)
     assert answer.in_words()[0].rstrip(".") in guide.finding
     assert ("`encoder`" in guide.page.html()) == (answer.model == "encoder")
