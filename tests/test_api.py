@@ -136,7 +136,7 @@ CALLS: dict[str, Callable[[Path], Any]] = {
     "bench.make_organic": lambda folder: deadpan.bench.make_organic(sequences_of(MANY), folder / "o.jsonl", options=2),
     "ratings.votes.perceive": lambda folder: deadpan.ratings.votes.perceive(MANY),
     "detect.replay_active_learning": lambda folder: deadpan.detect.replay_active_learning(MANY, labels=150, repeats=2),
-    "stats.soft.soft_scores": lambda folder: deadpan.stats.calibration.soft_scores([0.2, 0.8, 0.6], [0.3, 0.7, 0.5]),
+    "stats.calibration.soft_scores": lambda folder: deadpan.stats.calibration.soft_scores([0.2, 0.8, 0.6], [0.3, 0.7, 0.5]),
     "detect.study_soft_labels": lambda folder: deadpan.detect.study_soft_labels(MANY[:60], "bow", k=2),
     "detect.ablate": lambda folder: deadpan.detect.ablate(EXAMPLES, "bow", turns=[0, 1], k=2),
     "compare": lambda folder: (
@@ -260,7 +260,7 @@ WRONG: dict[str, list[dict[str, Any]]] = {
     "ordering.informative_order": [{"first": "x"}],
     "detect.study_origin": [{"at_most": None}, {"settings": 3}],
     "bench.run": [{"runs": None}, {"out": None}, {"out": "a\0b"}],
-    "stats.soft.soft_scores": [{"groups": 3}, {"groups": ["a"]}, {"resamples": None}, {"resamples": 10**12}],
+    "stats.calibration.soft_scores": [{"groups": 3}, {"groups": ["a"]}, {"resamples": None}, {"resamples": 10**12}],
     "detect.study_soft_labels": [{"k": None}, {"progress": "x"}],
     "detect.transfer": [{"at_most": 3.5}, {"settings": 3}, {"progress": 3}],
 }
@@ -283,7 +283,7 @@ def test_any_wrong_argument_is_a_deadpan_error(name: str, wrong: dict[str, Any],
         "ordering.informative_order": {"ids": ["a", "b"], "texts": ["x", "y"], "scores": [0.1, 0.5]},
         "detect.study_origin": {"generated": {"a": EXAMPLES}, "organic": {"b": OTHERS}},
         "bench.run": {"models": "baseline/random", "limit": 2},
-        "stats.soft.soft_scores": {"shares": [0.1, 0.9], "predicted": [0.2, 0.8]},
+        "stats.calibration.soft_scores": {"shares": [0.1, 0.9], "predicted": [0.2, 0.8]},
         "detect.study_soft_labels": {"examples": MANY[:20]},
         "detect.transfer": {"corpora": {"a": EXAMPLES, "b": OTHERS}, "system": "majority", "k": 2},
     }.get(name, {})
