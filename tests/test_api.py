@@ -136,7 +136,9 @@ CALLS: dict[str, Callable[[Path], Any]] = {
     "bench.make_organic": lambda folder: deadpan.bench.make_organic(sequences_of(MANY), folder / "o.jsonl", options=2),
     "ratings.votes.perceive": lambda folder: deadpan.ratings.votes.perceive(MANY),
     "detect.replay_active_learning": lambda folder: deadpan.detect.replay_active_learning(MANY, labels=150, repeats=2),
-    "stats.calibration.soft_scores": lambda folder: deadpan.stats.calibration.soft_scores([0.2, 0.8, 0.6], [0.3, 0.7, 0.5]),
+    "stats.calibration.soft_scores": lambda folder: deadpan.stats.calibration.soft_scores(
+        [0.2, 0.8, 0.6], [0.3, 0.7, 0.5]
+    ),
     "detect.study_soft_labels": lambda folder: deadpan.detect.study_soft_labels(MANY[:60], "bow", k=2),
     "detect.ablate": lambda folder: deadpan.detect.ablate(EXAMPLES, "bow", turns=[0, 1], k=2),
     "compare": lambda folder: (
