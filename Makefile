@@ -16,7 +16,7 @@ help:
 	@echo "make audit  look for known faults in the pinned dependencies"
 
 setup:
-	@tools/setup.sh tour plots,llm,studio,serve 2000
+	@tools/setup.sh tour train,parquet,plots,llm,studio,serve 2000
 
 setup-test:
 	@tools/system.sh

@@ -24,7 +24,7 @@ _NAMES = {
     "Turn": "records",
     "agreement": "ratings",
     "audit": "datasets.audit:audit_corpora",
-    "build_corpus": "corpus.build",
+    "build_corpus": "corpus:build_corpus",
     "clean": "datasets.cleaning:clean_examples",
     "compare": "detect.studies.comparison:compare_systems",
     "complete": "llm",

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadpan.arguments import check_examples
-from deadpan.errors import ConfigError
+from deadpan.errors import ConfigError, need
 from deadpan.records import Example
 from deadpan.text import fold
 
@@ -140,13 +140,11 @@ def _codes(left: IntArray, right: IntArray, n: int) -> IntArray:
 
 def copy_clusters(texts: Iterable[str], threshold: float = NEAR) -> IntArray:
     """Return a number per text; copies and near copies, and copies of those, have the same number."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-
+    sparse, graphs = need("scipy.sparse", "train"), need("scipy.sparse.csgraph", "train")
     keys, key_of = distinct(texts)
     left, right = near_duplicates(keys, threshold)
-    graph = coo_matrix((np.ones(len(left), np.bool_), (left, right)), shape=(len(keys), len(keys)))
-    numbers: IntArray = connected_components(graph, directed=False)[1].astype(np.int64)
+    graph = sparse.coo_matrix((np.ones(len(left), np.bool_), (left, right)), shape=(len(keys), len(keys)))
+    numbers: IntArray = graphs.connected_components(graph, directed=False)[1].astype(np.int64)
     return numbers[key_of]
 
 

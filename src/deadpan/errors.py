@@ -35,6 +35,7 @@ class MissingExtra(DeadpanError):
     """A library of an optional extra is not installed."""
 
     def __init__(self, library: str, extra: str) -> None:
+        library = "scikit-learn" if library.startswith(("sklearn", "scipy")) else library  # which brings scipy
         super().__init__(f"this needs {library} (deadpan[{extra}]), which is not installed: {pip_install(extra)}")
         self.library = library
         self.extra = extra

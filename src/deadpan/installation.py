@@ -11,17 +11,18 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
-from deadpan.archives import ZSTD
 from deadpan.errors import pip_install
 from deadpan.models import MODELS, cache_root, installed
 from deadpan.page import Summary, Table
 from deadpan.results import Result
 
 EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
+    "train": (("sklearn",), "training and comparing detectors, audits of corpora"),
+    "parquet": (("pyarrow",), "Parquet files, the SARC corpus, GloVe vectors"),
     "llm": (("openai", "genai_prices", "xllamacpp", "tokenizers"), "language models: endpoints and the embedded one"),
     "plots": (("matplotlib",), "plots"),
     "neural": (("torch", "transformers", "accelerate", "peft"), "neural and fine-tuned detectors"),
-    "corpus": ((ZSTD,), "Reddit dumps, and logs of Inspect"),
+    "corpus": (("duckdb", "narwhals", "pyarrow"), "a SARC corpus from Reddit dumps"),
     "spark": (("pyspark",), "the corpus engine on a cluster"),
     "generate": (("profanity_check",), "the toxicity filter for English"),
     "bench": (("cryptography",), "sealed sets of the benchmark"),
@@ -33,7 +34,7 @@ EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
     "cloud": (("fsspec", "s3fs"), "dumps and corpora in object storage"),
     "serve": (("litestar", "uvicorn"), "the playground and the HTTP service"),
 }
-CORE = ("click", "duckdb", "numpy", "pyarrow", "rich", "scikit-learn")
+CORE = ("click", "msgspec", "numpy", "orjson", "rich")
 LINE = 80
 PROGRAMS = {
     "zstd": ("synthetic dumps", "apt-get install zstd"),
@@ -120,9 +121,7 @@ def check_installation() -> Installation:
 
 
 def _is_here(library: str) -> bool:
-    """Return whether a library is installed; of `backports.zstd`, the package `backports` may be missing."""
-    package = library.partition(".")[0]
-    return find_spec(package) is not None and find_spec(library) is not None
+    return find_spec(library) is not None
 
 
 def _continued(command: str) -> tuple[str, ...]:

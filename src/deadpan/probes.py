@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from deadpan.duplicates import distinct
+from deadpan.errors import need
 from deadpan.records import Example
 from deadpan.stats.interval import BoolArray, FloatArray, IntArray, cluster_codes, wilson
 
@@ -58,7 +59,7 @@ def fold_numbers(clusters: IntArray, seed: int, folds: int = _FOLDS) -> IntArray
 
 def held_out_scores(matrix: Any, labels: BoolArray, fold: IntArray, *, strength: float = 1.0) -> FloatArray:
     """Return the probability of sarcasm of every row, by a logistic regression trained on the other folds."""
-    from sklearn.linear_model import LogisticRegression
+    LogisticRegression = need("sklearn.linear_model", "train").LogisticRegression
 
     scores = np.full(len(labels), float(labels.mean()))
     for number in np.unique(fold):
@@ -82,7 +83,7 @@ def held_out_scores(matrix: Any, labels: BoolArray, fold: IntArray, *, strength:
 
 def feature_matrix(features: Sequence[dict[str, float]]) -> Any:
     """Return named features as a sparse matrix: numbers as ten steps by rank, so that no shape is assumed."""
-    from scipy.sparse import csr_matrix
+    csr_matrix = need("scipy.sparse", "train").csr_matrix
     from sklearn.feature_extraction import DictVectorizer
 
     counted: dict[str, list[float]] = {}
@@ -106,8 +107,7 @@ def feature_matrix(features: Sequence[dict[str, float]]) -> Any:
 
 def word_matrix(texts: Sequence[str]) -> Any:
     """Return tf-idf of words and word pairs, or of character runs where words are not Latin."""
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
+    TfidfVectorizer = need("sklearn.feature_extraction.text", "train").TfidfVectorizer
     letters = "".join(texts[:2_000])
     latin = sum(c.isascii() for c in letters if c.isalpha()) / max(sum(c.isalpha() for c in letters), 1)
     how: dict[str, Any] = {"token_pattern": r"[^\W_]+|[^\w\s]", "ngram_range": (1, 2)}

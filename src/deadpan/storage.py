@@ -21,7 +21,7 @@ import orjson
 from deadpan import __version__
 from deadpan.arguments import check_path, iter_records
 from deadpan.drops import Tally
-from deadpan.errors import ConfigError, DataError
+from deadpan.errors import ConfigError, DataError, need
 from deadpan.validation import (
     decode,
     decode_line,
@@ -44,8 +44,7 @@ _PLAIN = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | or
 
 def arrow_schema(kind: type[Any]) -> pa.Schema:
     """Return the schema of a record type. Mappings become JSON text, since their keys differ by row."""
-    import pyarrow as pa
-
+    pa = need("pyarrow", "parquet")
     return pa.schema([(name, _arrow_type(hint)) for name, hint in field_types(kind).items()])
 
 
@@ -265,8 +264,7 @@ def _write_parquet(path: Path, records: Iterable[_R], kind: type[_R]) -> int:
 
 def record_batches(records: Iterable[_R], kind: type[_R]) -> Iterator[pa.RecordBatch]:
     """Yield records as columns, some thousand at a time."""
-    import pyarrow as pa
-
+    pa = need("pyarrow", "parquet")
     schema = arrow_schema(kind)
     count = 0
     source = iter(records)
@@ -281,8 +279,7 @@ def record_batches(records: Iterable[_R], kind: type[_R]) -> Iterator[pa.RecordB
 
 def _pack(path: Path, batches: Iterable[pa.RecordBatch], kind: type[Any]) -> int:
     """Write batches; a second thread compresses one while the next is read, since Arrow releases the GIL."""
-    import pyarrow.parquet as pq
-
+    pq = need("pyarrow.parquet", "parquet")
     schema = arrow_schema(kind).with_metadata({"deadpan": __version__, "record": kind.__name__})
     count = 0
     with pq.ParquetWriter(path, schema, compression="zstd") as writer, ThreadPoolExecutor(1) as packer:
@@ -298,9 +295,7 @@ def _pack(path: Path, batches: Iterable[pa.RecordBatch], kind: type[Any]) -> int
 
 
 def _read_parquet(path: Path, kind: type[_R]) -> Iterator[_R]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
+    pa, pq = need("pyarrow", "parquet"), need("pyarrow.parquet", "parquet")
     try:
         with pq.ParquetFile(path) as file:
             missing = set(arrow_schema(kind).names) - set(file.schema_arrow.names)

@@ -224,9 +224,7 @@ def _keep(path: Path, batch: list[tuple[int, bytes, bytes]], size: int, index: d
 
 def _numbers(text: bytes, count: int) -> Array | None:
     """Return exactly `count` numbers, or None. Arrow parses five times faster than numpy or `float`."""
-    import pyarrow as pa
-    from pyarrow import csv
-
+    pa, csv = need("pyarrow", "parquet"), need("pyarrow.csv", "parquet")
     if not text:
         return np.zeros(0, dtype=np.float32) if count == 0 else None
     try:

@@ -22,6 +22,8 @@ from deadpan.stats.paired import (
     mean_over_clusters,
     minimum_detectable_difference,
     power_to_detect,
+    t_quantile,
+    t_share,
 )
 
 
@@ -35,6 +37,14 @@ def split(only_first: int, only_second: int, n: int) -> tuple[np.ndarray, np.nda
     """Return scores in which the systems differ on these numbers of items."""
     sign = np.repeat([1, -1, 0], [only_first, only_second, n - only_first - only_second])
     return (sign > 0).astype(float), (sign < 0).astype(float)
+
+
+@pytest.mark.parametrize("degrees", [1, 1.5, 3.3, 9, 29.7, 999.5, 1e5])
+def test_the_t_distribution_is_scipys(degrees):
+    points = [-40.0, -3.2, -1e-3, 0.0, 0.7, 12.0]
+    assert [t_share(x, degrees) for x in points] == pytest.approx(t.cdf(points, degrees), rel=1e-9)
+    shares = [1e-6, 0.025, 0.2, 0.5, 0.8, 0.975, 0.9995]
+    assert [t_quantile(x, degrees) for x in shares] == pytest.approx(t.ppf(shares, degrees), rel=1e-9, abs=1e-15)
 
 
 def test_independent_items_have_the_paired_t_test():

@@ -288,7 +288,7 @@ def organic(corpus: str, ids: Path | None, out: Path, reading: Reading, as_json:
 def _sequences(corpus: str, reading: Reading) -> Any:
     """Return the sequences of a built corpus, of a file of them, or of a published corpus."""
     from deadpan.bench.organic import read_sequences, sequences_of
-    from deadpan.corpus.built.folder import BuiltCorpus
+    from deadpan.corpus import BuiltCorpus
     from deadpan.datasets import read_source
 
     if Path(corpus).is_dir():

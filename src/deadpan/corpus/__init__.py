@@ -7,6 +7,8 @@ import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from deadpan.errors import need
+
 # DuckDB's allocator returns unused memory to the system and has it zeroed when it is needed again, a tenth
 # of the kernel's work in a build. DuckDB reads this when it is first imported.
 os.environ.setdefault("DUCKDB_JE_MALLOC_CONF", "dirty_decay_ms:-1,muzzy_decay_ms:-1")
@@ -60,4 +62,5 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     if name not in _NAMES:
         raise AttributeError(f"module 'deadpan.corpus' has no attribute {name!r}")
+    need("duckdb", "corpus")
     return getattr(import_module(f"deadpan.corpus.{_NAMES[name]}"), name)

@@ -28,7 +28,7 @@ from deadpan.detect.verdicts import (
     guess_language,
     out_of_fold_threshold,
 )
-from deadpan.errors import ConfigError, DataError, ModelError
+from deadpan.errors import ConfigError, DataError, ModelError, need
 from deadpan.progress import Progress, silent
 from deadpan.records import Example, Prediction, Turn
 from deadpan.storage import digest, file_marks, read_json, read_manifest, write_json, write_manifest
@@ -204,9 +204,9 @@ class Detector:
 
     def _check_fitted(self) -> None:
         if not self.predictor.is_fitted:
-            from sklearn.exceptions import NotFittedError
-
-            raise NotFittedError(f"{self.system} is not trained: fit it first, or load a model")
+            raise need("sklearn.exceptions", "train").NotFittedError(
+                f"{self.system} is not trained: fit it first, or load a model"
+            )
 
     def predict_in(self, language: str, examples: Sequence[Example]) -> list[Prediction]:
         """Return Predictions for Examples that are all in one language, which is then not guessed."""

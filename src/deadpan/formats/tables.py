@@ -130,9 +130,7 @@ def _array_rows(path: Path, hint: str) -> Iterator[TableRow]:
 
 @contextmanager
 def _parquet(path: Path) -> Iterator[Any]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
+    pa, pq = need("pyarrow", "parquet"), need("pyarrow.parquet", "parquet")
     try:
         with pq.ParquetFile(path) as file:
             yield file
@@ -267,9 +265,7 @@ def _write_json(target: Path, rows: Iterable[Row]) -> int:
 
 
 def _write_parquet(target: Path, path: Path, columns: Sequence[str], rows: Iterable[Row], schema: Any) -> int:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
+    pa, pq = need("pyarrow", "parquet"), need("pyarrow.parquet", "parquet")
     count, writer = 0, None
     try:
         for batch in _batches(rows):

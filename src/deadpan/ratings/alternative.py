@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deadpan.arguments import check_seed, check_share
-from deadpan.errors import ConfigError, DataError
+from deadpan.errors import ConfigError, DataError, need
 from deadpan.ratings.coefficients import Metric
 from deadpan.ratings.ratings import MISSING, Ratable, Ratings, as_ratings
 from deadpan.results import Result
@@ -209,8 +209,7 @@ def _alignment(ratings: Ratings, codes: IntArray, others: IntArray, given: Float
 
 def _p_value(gain: FloatArray, epsilon: float) -> float:
     """Return the one-sided p value of "the person is better by epsilon or more"."""
-    from scipy import stats
-
+    stats = need("scipy.stats", "train")
     less = gain - epsilon
     if np.ptp(less) == 0:
         # No spread to measure: as likely as n answers of one kind, if either kind were as likely.
@@ -233,8 +232,7 @@ def _benjamini_yekutieli(p: FloatArray) -> FloatArray:
 
 
 def _items_needed(gain: FloatArray, epsilon: float, people: int) -> int | None:
-    from scipy import stats
-
+    stats = need("scipy.stats", "train")
     short, spread = epsilon - float(gain.mean()), float(gain.std(ddof=1))
     if short <= 0:
         return None
@@ -246,8 +244,7 @@ def _items_needed(gain: FloatArray, epsilon: float, people: int) -> int | None:
 
 def _resampled(gains: FloatArray, epsilon: float, resamples: int, seed: int) -> tuple[FloatArray, FloatArray]:
     """Return the winning rate and the model's mean share over resamples of items (by Student's test)."""
-    from scipy import stats
-
+    stats = need("scipy.stats", "train")
     rng = np.random.default_rng(seed)
     known = ~np.isnan(gains)
     values = np.where(known, gains, 0.0)

@@ -16,6 +16,7 @@ from deadpan import __version__
 from deadpan.datasets import Dataset, Reading, open_source, read_source
 from deadpan.detect.studies.design import FOLDS, Design, divide, run_trial
 from deadpan.draws import sample
+from deadpan.errors import need
 from deadpan.journal import Journal
 from deadpan.progress import Progress, silent
 from deadpan.records import Example, Prediction
@@ -353,8 +354,7 @@ def deviations(tables: Sequence[dict[str, Interval]]) -> dict[str, Interval]:
     k = len(tables)
     if k < 2:
         return {}
-    from scipy.stats import chi2
-
+    chi2 = need("scipy.stats", "train").chi2
     low, high = (float(np.sqrt((k - 1) / chi2.ppf(share, k - 1))) for share in ((1 + LEVEL) / 2, (1 - LEVEL) / 2))
     found = {name: stdev(table[name].value or 0.0 for table in tables) for name in tables[0]}
     return {name: Interval(value, value * low, value * high, LEVEL, k) for name, value in found.items()}

@@ -15,7 +15,7 @@ from deadpan.detect.explanation import influence_chart
 from deadpan.detect.studies.comparison import compare_systems
 from deadpan.detect.studies.evaluation import evaluate
 from deadpan.draws import sample
-from deadpan.errors import MissingExtra, ModelError
+from deadpan.errors import MissingExtra, ModelError, need
 from deadpan.formats.labels import label_word
 from deadpan.page import Table
 from deadpan.page.numbers import score
@@ -170,6 +170,7 @@ def table_two_stop(guide: Guide) -> None:
         "not come with deadpan, so our numbers are recorded (docs/results.md). The second table is computed "
         "now, on pairs of the starter set, in which both answers share most of their words."
     )
+    need("sklearn", "train")
     live, absent = _live(guide)
     ours = {
         system: Interval(value / 100, low / 100, high / 100, 0.95, _PAIRS, "")

@@ -16,6 +16,7 @@ import numpy as np
 
 from deadpan.bench.items.item import LETTERS, family
 from deadpan.draws import draw
+from deadpan.errors import need
 from deadpan.records import Item
 from deadpan.stats.interval import FloatArray, IntArray
 from deadpan.text import sarc_tokens
@@ -69,8 +70,7 @@ def _cross_validated(
     seed: int,
     strength: float = 10,
 ) -> FloatArray:
-    from sklearn.linear_model import LogisticRegression
-
+    LogisticRegression = need("sklearn.linear_model", "train").LogisticRegression
     folds, credit = folds_of(items, seed), np.zeros(len(items))
     for fold in np.unique(folds):
         train = [item for item, each in zip(items, folds, strict=True) if each != fold]
@@ -90,16 +90,15 @@ def _cross_validated(
 
 def _option_features(train: Sequence[Item], test: Sequence[Item]) -> tuple[Any, Any]:
     """Return n-grams of words and characters of each option, and its length relative to the others."""
-    from scipy.sparse import csr_matrix, hstack
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
+    sparse = need("scipy.sparse", "train")
+    TfidfVectorizer = need("sklearn.feature_extraction.text", "train").TfidfVectorizer
     words = TfidfVectorizer(tokenizer=sarc_tokens, token_pattern=None, lowercase=False, ngram_range=(1, 2))
     pieces = TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 4), sublinear_tf=True)
     sides = []
     for which, items in enumerate((train, test)):
         texts = [option for item in items for option in item.options]
         parts = [each.fit_transform(texts) if which == 0 else each.transform(texts) for each in (words, pieces)]
-        sides.append(hstack([*parts, csr_matrix(_shapes(items))]).tocsr())
+        sides.append(sparse.hstack([*parts, sparse.csr_matrix(_shapes(items))]).tocsr())
     return sides[0], sides[1]
 
 
@@ -130,9 +129,9 @@ def _shapes(items: Sequence[Item]) -> FloatArray:
 
 def _remark_features(train: Sequence[Item], test: Sequence[Item]) -> tuple[Any, Any]:
     """Return the option features, the share of words in the remark, and pairs of one word of each."""
-    from scipy.sparse import csr_matrix, hstack
     from sklearn.feature_extraction import FeatureHasher
 
+    sparse = need("scipy.sparse", "train")
     hasher = FeatureHasher(CROSSES, input_type="string", alternate_sign=False)
     sides = []
     for items, options in zip((train, test), _option_features(train, test), strict=True):
@@ -144,7 +143,7 @@ def _remark_features(train: Sequence[Item], test: Sequence[Item]) -> tuple[Any, 
                 shared.append([len(words & remark) / max(1, len(words))])
                 crosses.append([f"{one}~{other}" for one in long_words(remark) for other in long_words(words)])
         pairs = hasher.transform(crosses)
-        sides.append(hstack([options, csr_matrix(np.array(shared)), pairs * CROSS_WEIGHT]).tocsr())
+        sides.append(sparse.hstack([options, sparse.csr_matrix(np.array(shared)), pairs * CROSS_WEIGHT]).tocsr())
     return sides[0], sides[1]
 
 

@@ -22,7 +22,7 @@ from deadpan.corpus.engines.duckdb import literal, literals
 from deadpan.corpus.engines.engine import parquet_files
 from deadpan.corpus.release import add_own_files, own_folder
 from deadpan.drops import Tally
-from deadpan.errors import ConfigError, DataError, reason_of
+from deadpan.errors import ConfigError, DataError, need, reason_of
 from deadpan.figures import Figure, distribution, whiskers
 from deadpan.formats.rows import TableRow
 from deadpan.formats.sarc import read_raw_rows
@@ -478,7 +478,7 @@ def median_interval(cells: Sequence[tuple[int, int]]) -> Interval:
 
 def _spread_title(noun: str, values: Mapping[str, list[float]], medians: Mapping[str, Interval]) -> str:
     """Return the finding: a difference only if a rank test finds one."""
-    from scipy.stats import mannwhitneyu
+    mannwhitneyu = need("scipy.stats", "train").mannwhitneyu
 
     p = float(mannwhitneyu(values["sarcastic"], values["sincere"]).pvalue)
     one, other = (

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from deadpan.datasets.reader import CorpusFile, Reader, Release, ReleaseFile, short_hash
 from deadpan.drops import Tally
+from deadpan.errors import need
 from deadpan.formats.labels import BINARY, label_of
 from deadpan.formats.rows import TableRow
 from deadpan.formats.sarc import (
@@ -190,8 +191,7 @@ class CommentColumns:
 
 
 def _strings(values: list[Any]) -> pa.Array:
-    import pyarrow as pa
-
+    pa = need("pyarrow", "parquet")
     try:
         return pa.array(values, pa.string())
     except UnicodeEncodeError:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadpan.detect.features.ngrams import Keys, Places
+from deadpan.errors import need
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -73,7 +74,7 @@ def fit_logistic(
     Our own L-BFGS: margins are linear in the step, so a whole line search costs one product with the
     matrix, and the loss is convex, so Newton's method finds the best step in one dimension.
     """
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+    threadpool_limits = need("threadpoolctl", "train").threadpool_limits
 
     # Sums over long vectors are slower with several threads, above all on a busy machine.
     with threadpool_limits(1):
@@ -198,7 +199,7 @@ class GramBlock:
         cls, texts: tuple[Places, Places, int], runs: tuple[Places, Keys], least: int, share: float = 1.0
     ) -> Self:
         """Return texts by words (text, word, number of words) and words by n-grams."""
-        from scipy.sparse import csr_matrix
+        csr_matrix = need("scipy.sparse", "train").csr_matrix
 
         rows, words, n_words = texts
         n = int(rows.max(initial=-1)) + 1
@@ -284,7 +285,7 @@ class DenseBlock:
 
 def _counted(rows: Places, keys: Keys, n: int, often: Array, least: int) -> tuple[Keys, csr_matrix]:
     """Return the keys that occur often enough, sorted, and the matrix of rows by keys."""
-    from scipy.sparse import csr_matrix
+    csr_matrix = need("scipy.sparse", "train").csr_matrix
 
     distinct, column = np.unique(keys, return_inverse=True)
     enough = np.bincount(column, weights=often, minlength=len(distinct)) >= least

@@ -18,7 +18,7 @@ from deadpan.detect.features.ngrams import cut
 from deadpan.detect.features.signals import NAMES, text_signals, word_signals
 from deadpan.detect.system import System, labelled, predictions, sigmoid
 from deadpan.draws import draw
-from deadpan.errors import ConfigError, DataError, ModelError
+from deadpan.errors import ConfigError, DataError, ModelError, need
 from deadpan.records import Example, Prediction
 from deadpan.storage import atomic, digest, read_json, write_json
 from deadpan.text import sarc_tokens
@@ -285,7 +285,7 @@ class NGrams(System):
         return grams
 
     def _matrix(self, texts: Iterable[list[str]]) -> csr_matrix:
-        from scipy.sparse import csr_matrix
+        csr_matrix = need("scipy.sparse", "train").csr_matrix
 
         columns: list[int] = []
         values: list[int] = []
