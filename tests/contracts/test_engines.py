@@ -10,7 +10,9 @@ import pytest
 
 from contracts.spark_cluster import quick_java
 from corpus.adversary import adversary
+from corpus.killing import KilledPublishing, version
 from corpus.making import check, difference, expected, files, run
+from deadpan.corpus import update_corpus
 from deadpan.corpus.engines import spark as engine
 from deadpan.corpus.engines.engine import ENGINES
 from deadpan.corpus.engines.spark import driver_memory, readable_spark_error, shuffle_partitions
@@ -79,6 +81,25 @@ def test_adversarial_dumps_with_a_long_chain_added_on_another_engine(
     rows = SparkSession.builder.getOrCreate().read.parquet(str(tmp_path / "spark" / "parquet"))
     assert {"month", "comment", "label"} <= set(rows.columns)
     assert rows.count() == manifest.counts["comments"]
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of pyspark, and of a fork beside its threads
+def test_a_kill_while_spark_publishes_leaves_one_whole_version(
+    tmp_path: Path, spark: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The whole window, of build and update on both engines, is benchmarks/corpus_kills.py."""
+    paths = adversary(5, comments=60).write(tmp_path / "dumps")
+    out, options = tmp_path / "out", {"engine": "spark", "spark_master": "local[2]", "memory": "1GB"}
+    run(tmp_path, paths[:1])
+    before = version(out)
+    kills = KilledPublishing(tmp_path / "killed", (20, 110))
+    monkeypatch.setattr("deadpan.corpus.build.publish", kills)
+    update_corpus(paths[1:], out, mixed_months=True, **options)
+    monkeypatch.undo()
+    assert [version(left) == before for left in kills.left] == [True, False]
+    update_corpus(paths[1:], kills.left[0], mixed_months=True, **options)
+    assert version(kills.left[0]) == version(out)
 
 
 def test_no_java_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
-import sys
 from pathlib import Path
 
 import pytest
 
 from corpus.dumping import comment
+from corpus.killing import killed
 from corpus.making import run
 from deadpan.corpus.release import remove_old_versions, switch_version
 from deadpan.errors import DataError
@@ -70,26 +68,6 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def publish_until(out: Path, fresh: Path, number: int) -> int:
-    """Publish a version in a process that is killed at its `number`th change of the disk; return its status."""
-    process = os.fork()
-    if process == 0:
-        changes = iter(range(number))
-
-        def watch(event: str, arguments: tuple[object, ...]) -> None:
-            writes = event == "open" and isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_RDWR)
-            if (event in CHANGES or writes) and next(changes, None) is None:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-        sys.addaudithook(watch)
-        switch_version(out, fresh)
-        os._exit(0)
-    return os.waitpid(process, 0)[1]
-
-
-CHANGES = {"os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.symlink", "os.link", "os.truncate"}
-
-
 def state(out: Path) -> tuple[str, ...]:
     """Return the hashes of all files in the manifest, after comparing them with the files that people see."""
     manifest = read_manifest(out)
@@ -106,7 +84,7 @@ def test_a_kill_at_any_moment_of_publishing_leaves_one_whole_version(prepared: P
         out, fresh = tmp_path / str(number) / "out", tmp_path / str(number) / "fresh"
         shutil.copytree(prepared / "out", out, symlinks=True)
         shutil.copytree(prepared / "next", fresh)
-        status = publish_until(out, fresh, number)
+        ended = not killed(number, lambda: switch_version(out, fresh))  # noqa: B023
         found = state(out)
         seen.add(found)
         remove_old_versions(out)  # as the next run does
@@ -114,7 +92,7 @@ def test_a_kill_at_any_moment_of_publishing_leaves_one_whole_version(prepared: P
         assert (out / "main" / "notes.txt").read_text() == "mine"
         assert (out / "news.txt").exists() == (found != before)
         assert all(path.exists() for path in out.iterdir())
-        if status == 0:
+        if ended:
             break
         number += 1
     assert number >= 30

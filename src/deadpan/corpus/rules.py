@@ -93,7 +93,8 @@ class MarkerRule:
         """Return the condition that a text ends in a marker that is a separate token."""
         pattern = f"{self.before}(?:{self.either}){WHITE}*$"
         there = " OR ".join(f"contains({column}, {literal(marker)})" for marker in self.markers)
-        return f"({there}) AND regexp_matches({column}, {literal(pattern)})"
+        # CASE and not AND, which would search every text with the regular expression.
+        return f"CASE WHEN {there} THEN regexp_matches({column}, {literal(pattern)}) ELSE false END"
 
     def stripped(self, column: str) -> str:
         """Return a text without the markers at its end, what formats them, and the white space around them.
@@ -246,14 +247,18 @@ def _later() -> str:
 
 def _gone(rules: TextRules) -> str:
     """Return the condition that a placeholder stands for the author or the text, in any case and with any margins."""
-    longest = max(map(len, rules.deleted), default=0)
-    margins = literal(f"^{WHITE}+|{WHITE}+$")
     listed = [one.strip().lower() for one in rules.deleted]
-    # Only short texts are compared: trimming every text would cost as much as parsing JSON.
+    longest = max(map(len, listed), default=0)
+    # Few texts have one of the first signs, such as [, and few of these are short. Not AND, which tests every text both
+    # ways: trimming all of them would cost six times as much as parsing JSON.
+    signs = sorted({one[:1] for one in listed})
+    sign = " OR ".join(f"contains(words, {literal(sign)})" for sign in signs)
+    maybe = "true" if any(sign.isalpha() for sign in signs) else f"({sign or 'false'})"
     # Not IN: for a long list that is a join, which does not keep the order of the lines.
-    bare = " OR ".join(f"lower(regexp_replace(words, {margins}, '', 'g')) = {literal(one)}" for one in listed)
-    name = " OR ".join(f"author = {literal(one)}" for one in rules.deleted)
-    return f"(({name or 'false'}) OR (strlen(words) <= {longest + _MARGIN} AND ({bare or 'false'})))"
+    bare = f"lower(regexp_replace(words, {literal(f'^{WHITE}+|{WHITE}+$')}, '', 'g'))"
+    text = " OR ".join(f"{bare} = {literal(one)}" for one in listed) or "false"
+    name = " OR ".join(f"author = {literal(one)}" for one in rules.deleted) or "false"
+    return f"({name} OR CASE WHEN strlen(words) <= {longest + _MARGIN} AND {maybe} THEN {text} ELSE false END)"
 
 
 def _shown_author(table: str) -> str:
