@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 
 from deadpan.bench.export import write_rows
@@ -144,7 +145,8 @@ def _write_data(out: Path, board: Board, runs: Sequence[BenchRun], items: ItemSe
     found = [("data/scores.json", "All scores with their intervals (JSON)")]
     rows = [row for run in runs for row in run.rows]
     for name in ("rows.csv", "rows.parquet"):
-        if items is not None:
+        # The same rows twice: without the extra `parquet` a board has the table only.
+        if items is not None and (name == "rows.csv" or find_spec("pyarrow")):
             write_rows(folder / name, rows, public=True)
             found.append((f"data/{name}", f"Every row: model, item, run, answer, tokens, cost ({name[5:].upper()})"))
         else:
