@@ -1,9 +1,6 @@
-"""Takes the pictures of the documentation: the playground and the tour's page (docs/assets).
+"""Takes the picture of the playground in the documentation (docs/assets), from this version of the program.
 
-tools/pictures.py            both, from this version of the program
-tools/pictures.py tour       one of them
-
-Needs deadpan[serve], playwright and Chromium. Run it when a page has changed.
+Needs deadpan[serve], playwright and Chromium. Run it when the page has changed.
 """
 
 from __future__ import annotations
@@ -12,8 +9,6 @@ import json
 import shutil
 import subprocess
 import sys
-import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +17,7 @@ from playwright.sync_api import sync_playwright
 ASSETS = Path(__file__).parent.parent / "docs" / "assets"
 CONVERSATION = """A: They moved the stand-up to Friday at six.
 B: Oh great, another meeting that could have been an email."""
-WIDTH, HEIGHT = 900, 1000
+WIDTH, HEIGHT = 900, 978
 
 
 def playground(page: Any) -> None:
@@ -43,27 +38,10 @@ def playground(page: Any) -> None:
             server.terminate()
 
 
-def tour(page: Any) -> None:
-    """Show the beginning of the page that the tour ends with."""
-    with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "deadpan", "tour", "--out", folder, "--json"]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        page.goto((Path(folder) / "report.html").as_uri())
-        page.screenshot(path=ASSETS / "tour.png")
-
-
-PICTURES: dict[str, Callable[[Any], None]] = {"playground": playground, "tour": tour}
-
-
-def main() -> None:
+if __name__ == "__main__":
     with sync_playwright() as started:
         browser = started.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        for name in sys.argv[1:] or PICTURES:
-            page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
-            page.set_default_timeout(180_000)
-            PICTURES[name](page)
+        page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
+        page.set_default_timeout(180_000)
+        playground(page)
         browser.close()
-
-
-if __name__ == "__main__":
-    main()

@@ -11,7 +11,7 @@ import sys
 import click
 import pytest
 
-from deadpan.cli import COMMANDS, program
+from deadpan.cli import COMMANDS, main, program
 from deadpan.cli.llm import NumberOrNone
 
 
@@ -99,6 +99,18 @@ def test_a_mistake_is_one_line_and_exit_2(deadpan, tmp_path, monkeypatch, argume
     assert word in ran.err
     assert "Traceback" not in ran.err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_place_that_cannot_be_written_is_named_with_a_cure(monkeypatch, capsys):
+    def refuse(*arguments, **settings):
+        raise PermissionError(13, "Permission denied", "/data/quality")
+
+    monkeypatch.setattr(program, "main", refuse)
+    with pytest.raises(SystemExit) as left:
+        main([])
+    said = capsys.readouterr().err
+    assert left.value.code == 2
+    assert said == "deadpan: /data/quality: Permission denied: name another place, or change who may use this one\n"
 
 
 def test_a_closed_pipe_is_no_error():

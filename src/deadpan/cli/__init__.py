@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
@@ -73,7 +74,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(0)
     except OSError as wrong:
         place = f"{wrong.filename}: " if wrong.filename else ""
-        _say(f"{place}{wrong.strerror or wrong}")
+        locked = wrong.errno in (errno.EACCES, errno.EPERM, errno.EROFS)
+        cure = ": name another place, or change who may use this one" if locked else ""
+        _say(f"{place}{wrong.strerror or wrong}{cure}")
         sys.exit(2)
     sys.exit(status if isinstance(status, int) else 0)
 
