@@ -44,7 +44,7 @@ def reference() -> str:
         context = click.Context(command, info_name=name)
         options = _options(command)
         page = click.HelpFormatter(width=100)
-        command.format_usage(context, page)
+        page.write_usage(name, " ".join(command.collect_usage_pieces(context)), prefix="")
         command.format_help_text(context, page)
         own = [record for record in options if shared.get(_name(record)) != record]
         if own:
