@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.3.0"
 
+# The module of each name, and its name there if that differs.
 _NAMES = {
     "DeadpanError": "errors",
     "Detector": "detect.detector",
@@ -39,7 +40,6 @@ _NAMES = {
     "split": "splits",
     "write_records": "storage",
 }
-"""The module of each name, and its name there if that differs."""
 _STAGES = ("bench", "corpus", "datasets", "detect", "generate", "llm", "logs", "ratings", "records", "stats")
 __all__ = [
     "DeadpanError",

@@ -22,8 +22,8 @@ from deadpan.stats.interval import cluster_codes
 TRAIN_TEST: Mapping[Split, float] = MappingProxyType({"train": 0.8, "test": 0.2})
 TRAIN_DEV_TEST: Mapping[Split, float] = MappingProxyType({"train": 0.8, "dev": 0.1, "test": 0.1})
 
+# The stratum of all examples, so that sizes are balanced as well as label shares.
 _ALL = "all"
-"""The stratum of all examples, so that sizes are balanced as well as label shares."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,16 +127,11 @@ def atomic(path: Path) -> Iterator[Path]:
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         yield temporary
-        _flush(temporary)
+        with temporary.open("rb") as file:
+            os.fsync(file.fileno())  # a rename must never expose a file whose bytes are not on disk
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def _flush(path: Path) -> None:
-    """Wait until the bytes are on disk, so that a rename never exposes an empty file."""
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
 
 
 def _sweep(path: Path) -> None:
@@ -197,11 +192,12 @@ def write_records(path: Path, records: Iterable[_R], kind: type[_R]) -> int:
     """
     path, kind = check_path(path, "path"), _check_kind(kind)
     records = iter_records(records, kind, "records", f"pass {kind.__name__} records, or another kind")
-    writers = {".jsonl": _write_jsonl, ".parquet": _write_parquet}
-    if path.suffix not in writers:
+    if path.suffix not in (".jsonl", ".parquet"):
         raise ConfigError(f"{path}: name it .jsonl or .parquet")
     with atomic(path) as temporary:
-        return writers[path.suffix](temporary, records, kind)
+        if path.suffix == ".jsonl":
+            return _write_jsonl(temporary, records, kind)
+        return _pack(temporary, record_batches(records, kind), kind)
 
 
 def read_records(path: Path, kind: type[_R]) -> Iterator[_R]:
@@ -256,10 +252,6 @@ def write_batches(path: Path, batches: Iterable[pa.RecordBatch], kind: type[Any]
         raise ConfigError(f"{path}: columns are written as .parquet: use this ending")
     with atomic(Path(path)) as temporary:
         return _pack(temporary, batches, kind)
-
-
-def _write_parquet(path: Path, records: Iterable[_R], kind: type[_R]) -> int:
-    return _pack(path, record_batches(records, kind), kind)
 
 
 def record_batches(records: Iterable[_R], kind: type[_R]) -> Iterator[pa.RecordBatch]:

@@ -26,8 +26,8 @@ from deadpan.text import printable
 
 WIDTH = 5.6
 """Inches: text in a plot of this width is readable on a phone."""
+# Letters of a name beside a plot; longer ones have two lines.
 _LONGEST_NAME = 30
-"""Letters of a name beside a plot; longer ones have two lines."""
 LABELS = ("sarcastic", "sincere")
 KOREAN_FONTS = ("Noto Sans KR", "Noto Sans CJK KR", "NanumGothic", "Apple SD Gothic Neo", "Malgun Gothic")
 FONT_STACK = "system-ui, 'Noto Sans', 'Noto Sans KR', 'Noto Sans CJK KR', 'NanumGothic', sans-serif"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import cycle, pairwise
+from statistics import median
 from typing import Any
 
 from deadpan.errors import DataError
@@ -182,7 +183,9 @@ def lines(title: str, series: Mapping[str, Sequence[Point]], *, x_unit: str, y_u
             if not known:
                 continue
             axes.plot(*zip(*known, strict=True), color=hue[0], linewidth=1.8, marker=shape, markersize=4)
-            _band(axes, points, hue[0])
+            band = [(x, y.low, y.high) for x, y in points if isinstance(y, Interval) and None not in (y.low, y.high)]
+            if band:
+                axes.fill_between(*zip(*band, strict=True), color=hue[0], alpha=0.15, linewidth=0)
             ends.append((known[-1][1], word_of(name), hue[1]))
         _end_labels(axes, ends)
         axes.set_xlabel(clean(x_unit), loc="left")
@@ -191,14 +194,6 @@ def lines(title: str, series: Mapping[str, Sequence[Point]], *, x_unit: str, y_u
 
     rows: list[tuple[Cell, ...]] = [(name, x, y) for name, points in series.items() for x, y in points]
     return Figure(title, Table(("line", x_unit, y_unit), tuple(rows)), 3.2, paint)
-
-
-def _band(axes: Any, points: Sequence[Point], colour: str) -> None:
-    known = [
-        (x, y.low, y.high) for x, y in points if isinstance(y, Interval) and y.low is not None and y.high is not None
-    ]
-    if known:
-        axes.fill_between(*zip(*known, strict=True), color=colour, alpha=0.15, linewidth=0)
 
 
 def _end_labels(axes: Any, ends: Sequence[tuple[float, str, str]]) -> None:
@@ -330,8 +325,8 @@ def _ink_on(shade: tuple[float, ...]) -> str:
 
 
 SHAPES = ("^", "o", "s", "D")
+# Points drawn per group: more would hide each other.
 _MOST = 2_000
-"""Points drawn per group: more would hide each other."""
 
 
 def points(
@@ -367,14 +362,10 @@ def points(
         axes.set_ylabel(clean(y_unit))
         axes.grid()
 
-    rows = [(name, *_middle(pairs), len(pairs)) for name, pairs in groups.items()]
+    rows = [
+        (name, median(x for x, _ in pairs), median(y for _, y in pairs), len(pairs)) for name, pairs in groups.items()
+    ]
     return Figure(title, Table(("", f"median {x_unit}", f"median {y_unit}", "n"), tuple(rows)), 3.6, paint)
-
-
-def _middle(pairs: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    from statistics import median
-
-    return median(x for x, _ in pairs), median(y for _, y in pairs)
 
 
 LONGEST_LABEL = 44
@@ -390,7 +381,12 @@ def whiskers(title: str, scores: Mapping[str, Interval], *, unit: str, mark: tup
     def paint(drawing: Any) -> None:
         axes = drawing.subplots()
         if mark:
-            _reference(axes, *mark)
+            word, value = mark
+            axes.axvline(value, color=LIGHT["muted"], linewidth=1, linestyle=(0, (4, 3)))
+            axes.annotate(
+                clean(word), (value, 1), xycoords=("data", "axes fraction"), xytext=(0, 3),
+                textcoords="offset points", ha="center", fontsize=9, color=LIGHT["muted"],
+            )  # fmt: skip
         for place, interval in enumerate(scores.values()):
             shown = "undefined" if interval.value is None else score(interval, decimals)
             text = f"{shown}\u2003n = {interval.n:,}"  # SVG collapses two plain spaces
@@ -402,24 +398,13 @@ def whiskers(title: str, scores: Mapping[str, Interval], *, unit: str, mark: tup
             axes.plot([interval.value], [place], "o", color=LIGHT["ink"], markersize=5.5)
         name_rows(axes, names)
         axes.grid(axis="x")
-        label = f"{clean(unit)}, {_level(scores.values())} % confidence interval"
+        levels = " or ".join(sorted({f"{100 * interval.level:g}" for interval in scores.values()}))
+        label = f"{clean(unit)}, {levels} % confidence interval"
         axes.set_xlabel(two_lines(label, LONGEST_LABEL), loc="left")
 
     table = Table(("", unit, "n"), tuple((name, s, s.n) for name, s in scores.items()))
     row = 0.44 if any("\n" in two_lines(name) for name in names) else 0.32
     return Figure(title, table, 0.95 + row * len(names), paint)
-
-
-def _reference(axes: Any, word: str, value: float) -> None:
-    axes.axvline(value, color=LIGHT["muted"], linewidth=1, linestyle=(0, (4, 3)))
-    axes.annotate(
-        clean(word), (value, 1), xycoords=("data", "axes fraction"), xytext=(0, 3),
-        textcoords="offset points", ha="center", fontsize=9, color=LIGHT["muted"],
-    )  # fmt: skip
-
-
-def _level(intervals: Iterable[Interval]) -> str:
-    return " or ".join(sorted({f"{100 * interval.level:g}" for interval in intervals}))
 
 
 def reliability(title: str, bins: Sequence[Bin]) -> Figure:

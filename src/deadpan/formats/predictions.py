@@ -37,8 +37,11 @@ def read_predictions(path: Path | str, tally: Tally | None = None) -> list[Predi
         raise DataError(f"{path}: no such file: name a file of predictions")
     if path.suffix == ".parquet":
         return list(read_records(path, Prediction))
-    rows = _json_predictions(path, tally) if path.suffix == ".jsonl" else _table_predictions(path, tally)
-    predictions = list(rows)
+    if path.suffix == ".jsonl":
+        predictions = list(_json_predictions(path, tally))
+    else:
+        rows = csv_rows(path, _COLUMNS, tally, _CURE, delimiter="\t" if path.suffix == ".tsv" else ",")
+        predictions = [prediction_from(path, row.place, row.fields) for row in rows]
     if tally.drops["bad_row"]:
         raise DataError(f"{path.parent / tally.places['bad_row'][0]}: is the file complete?")
     return predictions
@@ -97,12 +100,6 @@ def _json_predictions(path: Path, tally: Tally) -> Iterator[Prediction]:
             yield decode(fields, Prediction)
         except (TypeError, ValueError) as bad:
             raise DataError(f"{path.parent / row.place}: not a prediction ({bad}): {_CURE}") from None
-
-
-def _table_predictions(path: Path, tally: Tally) -> Iterator[Prediction]:
-    delimiter = "\t" if path.suffix == ".tsv" else ","
-    for row in csv_rows(path, _COLUMNS, tally, _CURE, delimiter=delimiter):
-        yield prediction_from(path, row.place, row.fields)
 
 
 def _score_cell(cells: Mapping[str, Any]) -> Any:

@@ -28,8 +28,8 @@ LONGEST_FIELD = 8 << 20
 """Characters of a cell; a longer one is refused, since a text of 300 MB would take gigabytes to read."""
 LONGEST_LINE = 64 << 20
 """Bytes of a line of a table."""
+# Bytes by which an encoding is guessed.
 _SAMPLE = 4000
-"""Bytes by which an encoding is guessed."""
 INDEX = ("", "unnamed: 0")  # the column pandas writes for the index of a table
 
 
@@ -166,8 +166,8 @@ def _looks_korean(raw: bytes) -> bool:
     return not damaged and len(hangul) > len(signs) / 2 and max(rare, hanja) <= len(hangul) / 10
 
 
+# Letters and signs that text in Windows-1252 is likely to hold.
 _WESTERN = frozenset("ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜßàáâãäåæçèéêëìíîïñòóôõöøùúûüœŒšŠžŽ€£§©®°´·«»¡¿‘’“”„–—…•™½²")
-"""Letters and signs that text in Windows-1252 is likely to hold."""
 
 
 # ---------------------------------------------------------------- tables

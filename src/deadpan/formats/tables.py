@@ -21,8 +21,8 @@ from deadpan.storage import BATCH, atomic
 from deadpan.text import printable
 
 SUFFIXES = (".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json", ".parquet", ".xlsx")
+# Rows of a further sheet that are looked at to see whether it is empty.
 _LOOKED_AT = 100
-"""Rows of a further sheet that are looked at to see whether it is empty."""
 KEPT_ROWS = 20_000
 """Rows of JSON lines that are kept in memory until the columns of all are known."""
 
@@ -183,14 +183,9 @@ def _sheet(path: Path) -> tuple[list[tuple[int, Sequence[object]]], list[str]]:
     except DAMAGED_BOOK as bad:
         raise DataError(f"{path}: not an Excel workbook, or damaged ({bad}): save it again as .xlsx") from None
     if not found:
-        raise DataError(f"{path}: its first sheet is empty: {_cure_of_empty(others)}")
+        hint = f"move the table there from one of the others ({', '.join(others)}); only the first is read"
+        raise DataError(f"{path}: its first sheet is empty: {hint if others else 'give a table with a header'}")
     return found, others
-
-
-def _cure_of_empty(others: Sequence[str]) -> str:
-    if not others:
-        return "give a table with a header"
-    return f"move the table there from one of the others ({', '.join(others)}); only the first is read"
 
 
 def _excel_rows(path: Path, tally: Tally) -> Iterator[TableRow]:
@@ -268,7 +263,8 @@ def _write_parquet(target: Path, path: Path, columns: Sequence[str], rows: Itera
     pa, pq = need("pyarrow", "parquet"), need("pyarrow.parquet", "parquet")
     count, writer = 0, None
     try:
-        for batch in _batches(rows):
+        left = iter(rows)
+        while batch := list(islice(left, BATCH)):
             cells = [{name: row.get(name) for name in columns} for row in batch]
             try:
                 table = pa.Table.from_pylist(cells, schema=schema)
@@ -277,7 +273,9 @@ def _write_parquet(target: Path, path: Path, columns: Sequence[str], rows: Itera
                     f"{path}: a column holds values of several types ({reason_of(bad)}): write .jsonl"
                 ) from None
             if writer is None:
-                schema = _without_null_columns(table.schema)
+                # A column whose first values are all missing holds text.
+                kinds = [f.with_type(pa.string()) if pa.types.is_null(f.type) else f for f in table.schema]
+                schema = pa.schema(kinds)
                 table = table.cast(schema)
                 writer = pq.ParquetWriter(target, schema)
             writer.write_table(table)
@@ -289,13 +287,6 @@ def _write_parquet(target: Path, path: Path, columns: Sequence[str], rows: Itera
         if writer is not None:
             writer.close()
     return count
-
-
-def _without_null_columns(schema: Any) -> Any:
-    """Return a schema in which a column whose first values are all missing holds text."""
-    import pyarrow as pa
-
-    return pa.schema([field.with_type(pa.string()) if pa.types.is_null(field.type) else field for field in schema])
 
 
 def _write_excel(target: Path, path: Path, columns: Sequence[str], rows: Iterable[Row]) -> int:
@@ -331,12 +322,6 @@ def cell_text(value: Any) -> str:
     if isinstance(value, list | dict):
         return json.dumps(value, ensure_ascii=False, default=str)
     return printable(str(value))
-
-
-def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    left = iter(rows)
-    while batch := list(islice(left, BATCH)):
-        yield batch
 
 
 def check_not_source(source: Path | str, out: Path) -> None:

@@ -116,14 +116,7 @@ def _checked(examples: Iterable[Example], detector: PredictsLabels, confident: f
         whole = detector.predict(chunk)
         for example, one, other in zip(chunk, alone, whole, strict=True):
             label = bool(example.label)
-            easy = one.label is label and _is_confident(one, confident)
-            yield BackCheckedItem(
-                example.id, label, one.label, one.score, other.label, other.score, easy
-            )  # fmt: skip
-
-
-def _is_confident(prediction: Prediction, threshold: float) -> bool:
-    """Return whether a score is far from 0.5; a prediction without a score counts as confident."""
-    if prediction.score is None:
-        return True
-    return max(prediction.score, 1 - prediction.score) >= threshold
+            # A score far from 0.5 is confident, and so is an answer without a score.
+            sure = one.score is None or max(one.score, 1 - one.score) >= confident
+            easy = one.label is label and sure
+            yield BackCheckedItem(example.id, label, one.label, one.score, other.label, other.score, easy)

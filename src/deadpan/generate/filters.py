@@ -7,7 +7,7 @@ import importlib.util
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from functools import cache
@@ -248,17 +248,13 @@ class _SingleChecks:
 def _find_duplicates(texts: list[str], findings: list[Finding], language: Language, similarity: float) -> None:
     """Mark the later of two near-duplicates. A dialogue that is already dropped does not count as one."""
     places = [place for place, (reason, _) in enumerate(findings) if not reason]
-    copies = find_repeated([texts[place] for place in places], list(_example_texts(language)), similarity)
+    # Weak models tend to repeat the dialogues in the prompt.
+    written = [read_dialogue(language, example["answer"]) for example in language.prompts["dialogue"].examples]
+    examples = ["\n".join(turn.text for turn in (*one.context, one.response)) for one in written]
+    copies = find_repeated([texts[place] for place in places], examples, similarity)
     for position, (reason, other) in copies.items():
         detail = f"dialogue {places[other] + 1} of the step before" if other >= 0 else ""
         findings[places[position]] = (reason, detail)
-
-
-def _example_texts(language: Language) -> Iterator[str]:
-    """Yield the dialogues in the prompt, which weak models tend to repeat."""
-    for example in language.prompts["dialogue"].examples:
-        written = read_dialogue(language, example["answer"])
-        yield "\n".join(turn.text for turn in (*written.context, written.response))
 
 
 Check = Callable[[Sequence[Sequence[str]]], list[str]]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from deadpan.errors import ConfigError
 from deadpan.llm import Message, assistant, system, user
@@ -112,7 +112,12 @@ class StepPrompt:
     def messages(self, **values: str) -> list[Message]:
         """Return the instructions, the examples as turns of a conversation, then the question itself."""
         if self.inline:
-            return [user(self._one_text(values))]
+            shown = [
+                f"Example {number}. {_filled(self.ask, example)}\n{example['answer'].strip()}"
+                for number, example in enumerate(self.examples, 1)
+            ]
+            parts = [_filled(self.system, values), *shown, _filled(self.question or self.ask, values)]
+            return [user("\n\n".join(parts))]
         turns = [system(self.system.strip())]
         for example in self.examples:
             turns += [user(_filled(self.ask, example)), assistant(example["answer"].strip())]
@@ -123,13 +128,6 @@ class StepPrompt:
     def second(self, messages: list[Message], answer: str, **values: str) -> list[Message]:
         """Return the second question, after the first and its answer."""
         return [*messages, assistant(answer), user(_filled(self.then, values))]
-
-    def _one_text(self, values: Mapping[str, str]) -> str:
-        shown = [
-            f"Example {number}. {_filled(self.ask, example)}\n{example['answer'].strip()}"
-            for number, example in enumerate(self.examples, 1)
-        ]
-        return "\n\n".join([_filled(self.system, values), *shown, _filled(self.question or self.ask, values)])
 
     @property
     def needs(self) -> set[str]:
@@ -238,13 +236,9 @@ def _prompt(path: Path, known: tuple[str, ...]) -> StepPrompt:
         raise ConfigError(f"{path}: ask has {{{strange[0]}}}: it may have {', '.join(known)}")
     for number, example in enumerate(prompt.examples, 1):
         for name in (*sorted(prompt.needs), "answer", *(["explanation"] if prompt.then else [])):
-            if not _has_value(example, name):
+            if not example.get(name, "").strip():
                 raise ConfigError(f"{path}: example {number} has no {name}")
     return prompt
-
-
-def _has_value(example: Mapping[str, Any], name: str) -> bool:
-    return bool(example.get(name, "").strip())
 
 
 LETTERS_SHARE = 0.6

@@ -315,14 +315,8 @@ def apply_people(
             for draft in folder.drafts(step)
         )
         made = _write_people(folder, step, constructed, len(known & judged.keys()))
-    return replace(made, left_out=_left_out(export))
-
-
-def _left_out(export: Path) -> int:
-    """Return how many answers of the qualification round an export says it leaves out."""
-    if not manifest_path(export).is_file():
-        return 0
-    return read_manifest(export).drops.get("qualification_round", 0)
+    drops = read_manifest(export).drops if manifest_path(export).is_file() else {}
+    return replace(made, left_out=drops.get("qualification_round", 0))
 
 
 def _write_people(

@@ -367,7 +367,11 @@ class Pipeline:
                 if out.counts.kept == self.limit:
                     break
             if not out.counts.kept:
-                raise DataError(_no_dialogues(out))
+                reasons = ", ".join(f"{reason} {count:,}" for reason, count in out.tally.drops.most_common())
+                raise DataError(
+                    f"no dialogue between two people in the sources ({reasons or 'they are empty'}): "
+                    f"give others in source.path, or another source.form"
+                )
 
     def _politeness(self) -> None:
         judge = open_judge(self.plan.politeness, self.language)
@@ -442,11 +446,3 @@ class Pipeline:
             self.progress(description, done, total)
 
         return count
-
-
-def _no_dialogues(out: StepWriter) -> str:
-    reasons = ", ".join(f"{reason} {count:,}" for reason, count in out.tally.drops.most_common())
-    return (
-        f"no dialogue between two people in the sources ({reasons or 'they are empty'}): "
-        f"give others in source.path, or another source.form"
-    )

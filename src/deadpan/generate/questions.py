@@ -245,15 +245,11 @@ def structured_messages(messages: list[Message], language: Language) -> list[Mes
     changed = []
     for message in messages:
         if message["role"] == "assistant":
-            changed.append(assistant(_example_as_json(message["content"], language)))
+            written = read_dialogue(language, message["content"])
+            changed.append(assistant(as_json(written.context, written.explanation, written.response)))
         else:
             changed.append(message)
     return [*changed[:-1], user(f"{changed[-1]['content']}\n\n{_AS_JSON}")]
-
-
-def _example_as_json(answer: str, language: Language) -> str:
-    written = read_dialogue(language, answer)
-    return as_json(written.context, written.explanation, written.response)
 
 
 def line_grammar(language: Language, name: str = "root") -> str:

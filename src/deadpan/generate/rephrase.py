@@ -34,8 +34,8 @@ _TASKS: Mapping[str, str] = {
     "sarcastic": "You get a plain text. Write it as its author would say it sarcastically, in the same language and "
     "about as long. Answer with that text alone, on one line.",
 }
+# chrF2: character n-grams up to six, recall counts twice (Popovic 2015), spaces left out.
 _LONGEST, _RECALL = 6, 2.0
-"""chrF2: character n-grams up to six, recall counts twice (Popovic 2015), spaces left out."""
 
 
 def chrf(written: str, reference: str) -> float:

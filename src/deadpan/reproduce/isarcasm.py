@@ -39,8 +39,8 @@ _NETWORKS = {
     "3CNN": "3cnn",
     "Dense-LSTM": "dense-lstm",
 }
+# Epochs until a network usually stops early.
 _EPOCHS = 12
-"""Epochs until a network usually stops early."""
 _OWN_FEATURES = (
     "the mood features of deadpan instead of weka's TweetToLexicon and TweetToSentiStrength, and random vectors "
     "instead of Bravo-Marquez's tweet embeddings"
@@ -54,12 +54,12 @@ _EARLIER = {
     "SARC-unbalanced": "sarc-main-unbalanced",
     "SemEval-2018": "semeval2018-a",
 }
+# Texts of an earlier corpus in a quick reproduction.
 _SAMPLE = 1_000
-"""Texts of an earlier corpus in a quick reproduction."""
+# Share of sarcastic comments in SARC-imbalanced: "a ratio of about 20:80".
 _UNBALANCED = 0.2
-"""Share of sarcastic comments in SARC-imbalanced: "a ratio of about 20:80"."""
+# Of a quick training on about 2,200 tweets.
 _SECONDS = {"LSTM": 6.0, "Att-LSTM": 7.0, "CNN": 4.0, "SIARN": 8.0, "MIARN": 25.0, "3CNN": 6.0, "Dense-LSTM": 22.0}
-"""Of a quick training on about 2,200 tweets."""
 _SURVEYED = (
     "words per explanation", "words per rephrase", "posted in 2019, %", "posted since 2017, %", "earliest year",
     "from the UK, %", "from the US, %", "from other countries, %", "tweets with a sarcasm hashtag",

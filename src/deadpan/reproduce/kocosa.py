@@ -54,16 +54,16 @@ _SCORES = {
 }  # fmt: skip
 KLUE = {"KLUE-RoBERTa-base": "base", "KLUE-RoBERTa-large": "large"}
 _QUICK: Mapping[str, Any] = {"epochs": 1}
+# Dialogues of a quick fine-tuning: an encoder of 110 million parameters reads one or two a second.
 _SAMPLE = 300
-"""Dialogues of a quick fine-tuning: an encoder of 110 million parameters reads one or two a second."""
+# Dialogues that a language model is asked about in a quick reproduction.
 _ASKED = 100
-"""Dialogues that a language model is asked about in a quick reproduction."""
 _OURS = {"linear, full context": "linear", "bag of bigrams, full context": "bigrams"}
 _SHOTS = {"zero-shot": 0, "4-shot": 4, "8-shot": 8}
 _FAMILIES = ("GPT-3.5", "GPT-4")
 _WHOLE = 12_824
+# Turns of context in Table 9, as far as its rows are legible.
 _TURNS = (0, 3, None)
-"""Turns of context in Table 9, as far as its rows are legible."""
 _NO_TOPICS = "topics are in the NIKL source corpora (kli.korean.go.kr) and not in the released files"
 _KINDS = {"contextual awkwardness": AWKWARD, "format misalignment": MISFORMATTED}
 

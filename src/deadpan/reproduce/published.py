@@ -16,8 +16,8 @@ from deadpan.stats import Interval
 
 PAPERS = ("sarc", "isarcasm", "kocosa", "sarcbench")
 _NOT_PUBLISHED = "-"
+# A count in thousands or millions, such as 4.7K.
 _ROUNDED = re.compile(r"(\d+)(?:\.(\d+))?([KM])")
-"""A count in thousands or millions, such as 4.7K."""
 _UNITS = {"K": 1_000, "M": 1_000_000}
 
 Judged = Literal["higher", "either", "count", "gain", "words", "stated"]
@@ -103,16 +103,12 @@ def read_paper(name: str) -> Paper:
         raise ConfigError(unknown("paper", name, PAPERS))
     raw = files("deadpan.reproduce").joinpath("papers", f"{name}.toml").read_text(encoding="utf-8")
     table = tomllib.loads(raw)
-    exhibits = tuple(_exhibit(each) for each in table["exhibits"])
+    exhibits = tuple(Exhibit(each["id"], each["title"], tuple(_cells(each))) for each in table["exhibits"])
     ids = [cell.id for exhibit in exhibits for cell in exhibit.cells]
     if len(set(ids)) < len(ids):
         twice = next(id for id in ids if ids.count(id) > 1)
         raise DataError(f"{name}.toml: two cells have the id {twice!r}: rename a row")
     return Paper(name, table["short"], table["title"], table["citation"], exhibits)
-
-
-def _exhibit(table: Mapping[str, Any]) -> Exhibit:
-    return Exhibit(table["id"], table["title"], tuple(_cells(table)))
 
 
 def _cells(table: Mapping[str, Any]) -> Iterator[PublishedCell]:
@@ -214,7 +210,8 @@ def judge(cell: PublishedCell, ours: Measured) -> Needed:
     if cell.value is None or ours.value is None or ours.value.value is None:
         why = ours.value.why if ours.value is not None else ""
         return Needed("differs", why or ours.reason or "no number was measured")
-    value, low, high = (None if x is None else x * cell.scale for x in _ends(ours.value))
+    ends = (ours.value.value, ours.value.low, ours.value.high)
+    value, low, high = (None if end is None else end * cell.scale for end in ends)
     if cell.judged == "count":
         return Needed("reproduced", "") if same_count(value or 0.0, cell) else _differs(ours)
     low, high = (value if low is None else low), (value if high is None else high)
@@ -226,10 +223,6 @@ def judge(cell: PublishedCell, ours: Measured) -> Needed:
     if cell.judged in ("higher", "gain") and (low or 0.0) > cell.value:
         return Needed("exceeds", ours.reason)
     return _differs(ours)
-
-
-def _ends(interval: Interval) -> tuple[float | None, float | None, float | None]:
-    return interval.value, interval.low, interval.high
 
 
 def same_count(value: float, cell: PublishedCell) -> bool:

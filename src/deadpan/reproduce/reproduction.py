@@ -38,8 +38,8 @@ from deadpan.stats import Interval
 from deadpan.storage import Mark, OutputPage, begin_folder, lock_folder, write_json, write_manifest
 from deadpan.validation import encode
 
+# Cells that differ in the summary.
 _SHOWN = 6
-"""Cells that differ in the summary."""
 _MEASURED = ("reproduced", "consistent", "exceeds", "differs")
 _VERBS = {"consistent": "consistent on other systems or samples", "exceeds": "better", "differs": "different"}
 QUICK = "Quick: the first of five folds, small samples, few epochs, one seed; nothing of it is the full measurement."
@@ -214,27 +214,16 @@ def write_reproduction(
     for each in result.papers:
         paper_page(each, result).write(folder / f"{each.paper.name}.html")
     overview(result).write(folder / "index.html")
-    config = {name: str(value) if isinstance(value, Path) else value for name, value in _settings(options)}
+    config = {name: str(value) if isinstance(value, Path) else value for name, value in encode(options).items()}
     papers = [each.paper.name for each in result.papers]
     counts: dict[str, int] = {word: result.counts[word] for word in WORDS}
+    facts = ("quick" if result.quick else "full", f"{len(result):,} cells", f"seed {options.seed}")
+    title = f"Papers measured again: {', '.join(each.paper.short for each in result.papers)}"
     write_manifest(
         folder, command=f"reproduce {' '.join(papers)}", config=config, seed=options.seed, counts=counts,
         inputs=[path for path in inputs if path.is_file()], before=before,
-        about=_about(result, options.seed),
+        about=OutputPage(title, result.headline(), facts, "index.html"),
     )  # fmt: skip
-
-
-def _about(result: Reproduction, seed: int) -> OutputPage:
-    names = ", ".join(each.paper.short for each in result.papers)
-    cells = f"{sum(result.counts.values()):,} cells"
-    facts = ("quick" if result.quick else "full", cells, f"seed {seed}")
-    return OutputPage(f"Papers measured again: {names}", result.headline(), facts, "index.html")
-
-
-def _settings(options: ReproductionOptions) -> Iterable[tuple[str, object]]:
-    for name in options.__dataclass_fields__:
-        value = getattr(options, name)
-        yield name, value if isinstance(value, Path) else encode(value)
 
 
 def overview(result: Reproduction) -> Page:
@@ -320,8 +309,8 @@ def _drawing(page: Page, figure: object) -> None:
 _ALL = "all"
 _JOURNAL = ".journal.sqlite"
 _TITLE = "reproducing, cells"
+# Seconds from which a job counts as a training.
 _TRAINING = 5.0
-"""Seconds from which a job counts as a training."""
 
 
 def reproduce(
@@ -344,11 +333,16 @@ def reproduce(
     """
     names = [papers] if isinstance(papers, str) else list(papers)
     read = [read_paper(name) for name in (PAPERS if _ALL in names else dict.fromkeys(names))]
-    _check_only(read, only)
+    exhibits = list(dict.fromkeys(exhibit.id for paper in read for exhibit in paper.exhibits))
+    if strange := [name for name in only if name not in exhibits]:
+        raise ConfigError(unknown("table or figure", strange[0], exhibits))
     settings = options_from(options)
     check_people(settings)
     folder = check_path(out, "out")
-    there = begin_folder(_checked(folder))
+    ours = ("reproduction.json", _JOURNAL)
+    if folder.is_dir() and any(folder.iterdir()) and not any((folder / name).exists() for name in ours):
+        raise ConfigError(f"{folder}: holds something that is not a reproduction; choose another --out")
+    there = begin_folder(folder)
     with lock_folder(folder), Journal(folder / _JOURNAL) as journal:
         runner = TrialRunner(settings, journal, folder / ".scratch")
         before = len(journal)
@@ -394,21 +388,6 @@ def options_from(options: Mapping[str, Any]) -> ReproductionOptions:
         if path is not None and not path.exists():
             raise ConfigError(f"--{name.replace('_', '-')} {path}: no such file or folder")
     return made
-
-
-def _checked(folder: Path) -> Path:
-    """Refuse a folder that holds something else."""
-    ours = ("reproduction.json", _JOURNAL)
-    if folder.is_dir() and any(folder.iterdir()) and not any((folder / name).exists() for name in ours):
-        raise ConfigError(f"{folder}: holds something that is not a reproduction; choose another --out")
-    return folder
-
-
-def _check_only(papers: Iterable[Paper], only: Sequence[str]) -> None:
-    known = list(dict.fromkeys(exhibit.id for paper in papers for exhibit in paper.exhibits))
-    for name in only:
-        if name not in known:
-            raise ConfigError(unknown("table or figure", name, known))
 
 
 class _PaperJobs:

@@ -34,13 +34,14 @@ _SIZE_NOTES = {
     "Ptacek et al. 2013 (Twitter)": "the texts of 780,000 tweet ids, of which some can still be read",
     "SARC (Reddit)": "the whole sarc.csv of nlp.cs.princeton.edu/SARC/; a part is counted here",
 }
+# Column of Table 2 -> corpus, score, and least count of an n-gram.
 _BENCHMARKS = {
     "all-bal": ("sarc-main", "pair_accuracy", 5),
     "pol-bal": ("sarc-pol", "pair_accuracy", 1),
     "pol-unbal": ("sarc-pol-unbalanced", "sequence_f1", 100),
 }
-"""Column of Table 2 -> corpus, score, and least count of an n-gram."""
 _SHIPPED = "Sentence Embedding, shipped vectors"
+# Row of Table 2 -> system, and the setting that is not its default.
 _METHODS = {
     "Bag-of-Words": ("bow", "min_count"),
     "Bag-of-Bigrams": ("bigrams", "min_count"),
@@ -48,7 +49,6 @@ _METHODS = {
     _SHIPPED: ("embedding", ""),
     "Random": ("random", ""),
 }
-"""Row of Table 2 -> system, and the setting that is not its default."""
 _VECTORS = (
     "GloVe vectors of 1,600 dimensions on Amazon reviews (github.com/NLPrinceton/SARC): give a text file of "
     "vectors with --vectors"
@@ -61,12 +61,12 @@ _PART = "trained on four fifths of the {n:,} pairs whose texts are here; the pap
 _SECONDS = {"random": 1.0, "bow": 3.0, "bigrams": 6.0, "embedding": 4.0}
 FEWEST = 1_000
 """Comments of a subreddit in Figure 2, where a part of the corpus is here; in the whole one it is a million."""
+# Comments from which a raw file is the whole corpus.
 _WHOLE = 100_000_000
-"""Comments from which a raw file is the whole corpus."""
+# Training pairs from which the benchmark is the published one.
 _ALL_PAIRS = 120_000
-"""Training pairs from which the benchmark is the published one."""
+# A measure whose area under the curve lies here says little about the label.
 _UNINFORMATIVE = (0.4, 0.6)
-"""A measure whose area under the curve lies here says little about the label."""
 
 
 def jobs(options: ReproductionOptions) -> list[Job]:

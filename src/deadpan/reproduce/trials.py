@@ -29,8 +29,8 @@ from deadpan.stats.table import SCORES, match
 from deadpan.storage import digest
 from deadpan.validation import decode, encode
 
+# Corpora held in memory at once.
 _KEPT = 2
-"""Corpora held in memory at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,8 +275,8 @@ def wanted(cells: Iterable[PublishedCell], only: Iterable[str]) -> list[Publishe
 
 
 _SIGNS = {True: "1", False: "0", None: "-"}
+# Columns of a flattened confusion table: truth by answer, with unread answers.
 _TABLE = 6
-"""Columns of a flattened confusion table: truth by answer, with unread answers."""
 
 
 @dataclass(frozen=True, slots=True)

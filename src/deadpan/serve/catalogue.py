@@ -158,8 +158,8 @@ def _served(name: str, detector: Detector, settings: ServeSettings) -> ServedMod
     return ServedModel(name, detector, Batches(settings.waiting))
 
 
+# Texts of one batch.
 _MOST_IN_BATCH = 8_192
-"""Texts of one batch."""
 
 
 class Batches:

@@ -115,8 +115,9 @@ def serve(settings: ServeSettings, started: Callable[[ServeStart], object]) -> N
 
     app = create_app(settings)
     service = app.service
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     try:
-        listener = socket.create_server((settings.host, settings.port), backlog=1024, family=_family(settings.host))
+        listener = socket.create_server((settings.host, settings.port), backlog=1024, family=family)
     except OSError as bad:
         raise ConfigError(
             f"cannot listen at {settings.host}:{settings.port} ({bad.strerror}): choose another --port"
@@ -134,7 +135,3 @@ def serve(settings: ServeSettings, started: Callable[[ServeStart], object]) -> N
             limit_concurrency=_CONNECTIONS, timeout_keep_alive=30, timeout_graceful_shutdown=10,
         )  # fmt: skip
         uvicorn.Server(config).run(sockets=[listener])
-
-
-def _family(host: str) -> socket.AddressFamily:
-    return socket.AF_INET6 if ":" in host else socket.AF_INET

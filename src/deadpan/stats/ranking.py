@@ -24,8 +24,8 @@ from deadpan.stats.interval import (
     undefined,
 )
 
+# Rows looked at over all resamples: of very many examples fewer resamples are enough.
 _MOST_ROWS = 40_000_000
-"""Rows looked at over all resamples: of very many examples fewer resamples are enough."""
 _FEWEST_RESAMPLES = 200
 
 
@@ -136,19 +136,19 @@ def score_curves(truth: Sequence[bool], scores: Sequence[float]) -> ScoreCurves:
     )
 
 
+# Fewest and most strata of equal size by the shortcut's score, within which the detector is scored again.
 _STRATA = (5, 50)
-"""Fewest and most strata of equal size by the shortcut's score, within which the detector is scored again."""
 
+# Examples per stratum between the two: coarse strata would leave some of the shortcut within them.
 _STRATUM_SIZE = 60
-"""Examples per stratum between the two: coarse strata would leave some of the shortcut within them."""
 
+# Steps of the shortcut's range: examples of one stratum differ by less than one of them.
 _STEPS = 20
-"""Steps of the shortcut's range: examples of one stratum differ by less than one of them."""
 
 _SHARE_RESAMPLES = 300
 _CHANCE = 0.5
+# A detector closer to chance than this has no score to explain.
 _LEAST_GAIN = 0.02
-"""A detector closer to chance than this has no score to explain."""
 
 
 @dataclass(frozen=True, slots=True)

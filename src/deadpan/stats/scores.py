@@ -144,11 +144,11 @@ LOSSES = frozenset({"brier"})
 
 MAIN_SCORES = ("pair_accuracy", "balanced_accuracy", "f1")
 """Scores by which a result is told in one sentence: the first one that it has."""
+# Scores whose name is not their words.
 _WORDS = {
     "f1": "F1", "macro_f1": "macro F1", "weighted_f1": "weighted F1", "sequence_f1": "sequence F1",
     "auc": "AUC", "brier": "Brier score",
 }  # fmt: skip
-"""Scores whose name is not their words."""
 
 
 def metric_words(metric: str) -> str:

@@ -31,8 +31,8 @@ _ABOUT = {
     True: "The detector `encoder` in the package reads English with weights that were pulled separately.",
     False: "A detector comes with the package.",
 }
+# Characters of a text that is repeated in a command.
 _LONGEST = 200
-"""Characters of a text that is repeated in a command."""
 
 
 def sentence_stop(guide: Guide) -> None:
@@ -68,11 +68,11 @@ def _quoted(text: str) -> str:
 
 
 _WORDS = Turn("Dana", "You've really outdone yourself.")
+# The scene in which the words are sarcastic, and the one in which they are meant.
 _SCENES = (
     (True, "a rebuke", "I said I'd bring the cake. I left it on the bus."),
     (False, "thanks", "I made the cake from scratch. Three layers; I was up until two."),
 )
-"""The scene in which the words are sarcastic, and the one in which they are meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,10 +152,10 @@ def _recorded_runs(guide: Guide) -> None:
     )  # fmt: skip
 
 
+# Khodak et al. (2018), Table 2, politics, balanced: percent of pairs.
 _PAPER = {"bow": 75.9, "bigrams": 76.5, "embedding": 76.0}
-"""Khodak et al. (2018), Table 2, politics, balanced: percent of pairs."""
+# docs/results.md, 2026-11-17: 5-fold cross-validation over the 6,834 training pairs of pol.
 _RECORDED = {"bow": (74.7, 73.7, 75.7), "bigrams": (76.2, 75.2, 77.2), "embedding": (65.3, 64.2, 66.4)}
-"""docs/results.md, 2026-11-17: 5-fold cross-validation over the 6,834 training pairs of pol."""
 _PAIRS = 6_834
 _NAMES = {"bow": "bag of words", "bigrams": "bag of bigrams", "embedding": "sentence embedding"}
 _PEOPLE = 83.0

@@ -26,13 +26,13 @@ from deadpan.ratings import dawid_skene, ratings_from_judgments
 from deadpan.records import Example, Judgment, Turn
 from deadpan.tour.guide import Guide
 
+# The meaning of a reason, for a reader who has not seen one before.
 _WHY = {
     "pleasant_scene": "nothing has gone wrong in its scene, so a friendly response would be sincere",
     "no_contrast": "no response sounds friendly when taken literally",
     "truncated": "the answer was cut off at its length limit",
     "missing_explanation": "it does not explain the sarcasm",
 }
-"""The meaning of a reason, for a reader who has not seen one before."""
 
 
 def dialogue_stop(guide: Guide) -> None:
@@ -168,15 +168,12 @@ def _made_up(items: Sequence[StudyItem], seed: int) -> list[Judgment]:
     """Each rater answers as the set says, but for a few items that are drawn."""
     found = []
     for rater, wrong in RATERS.items():
-        turned = _turned(items, rater, wrong, seed)
+        drawn = sample(items, wrong, seed=seed, key=lambda item, rater=rater: f"{rater} {item.id}")  # type: ignore[misc]
+        turned = {item.id for item in drawn}
         for item in items:
             answer = _answer(bool(item.hidden_fields()["label"]) != (item.id in turned))
             found.append(Judgment(item.id, rater, "sarcastic", answer, 4.0, "2026-01-01T00:00:00+00:00"))
     return found
-
-
-def _turned(items: Sequence[StudyItem], rater: str, wrong: int, seed: int) -> set[str]:
-    return {item.id for item in sample(items, wrong, seed=seed, key=lambda item: f"{rater} {item.id}")}
 
 
 def _agreement(guide: Guide, study: Any) -> None:
