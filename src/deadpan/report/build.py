@@ -179,7 +179,6 @@ class ReportSite(Result):
         return tuple((output.name, output.problem) for output in self.outputs if output.problem)
 
     def summary(self) -> Summary:
-        """Return the findings, what is not shown, and the page to open."""
         rows: tuple[tuple[Cell, ...], ...] = tuple(
             (output.name, output.command, "not shown" if output.problem else "shown") for output in self.outputs
         )
@@ -189,7 +188,6 @@ class ReportSite(Result):
         return Summary((Table(("output", "written by", "state"), rows),), tuple(notes))
 
     def as_dict(self) -> dict[str, object]:
-        """Return the outputs, findings and problems."""
         return {
             "out": str(self.out), "pages": self.pages, "findings": list(self.findings),
             "outputs": [

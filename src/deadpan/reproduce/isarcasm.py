@@ -24,8 +24,8 @@ from deadpan.reproduce.trials import (
     cells_of,
     exact,
     mean_of,
+    measured,
     percent,
-    same,
     sizes_of,
 )
 from deadpan.stats import wilson
@@ -207,7 +207,7 @@ def _contributors() -> Job:
             exact(found.tagged, posts),
         )
         how = f"{found.people:,} participants"
-        return {id: Measured(v, how=how, reason="other participants") for id, v in zip(ids, values, strict=True)}
+        return measured(ids, values, how=how, reason="other participants")
 
     def draw(runner: TrialRunner) -> Any:
         from deadpan.figures import bars
@@ -232,19 +232,14 @@ def _perceived() -> Job:
         table = against_authors(study)
         how, reason = f"{table.n:,} tweets, {len(study.ratings.raters):,} people", "other people"
         cells = [table.confusion[1][1], table.confusion[1][0], table.confusion[0][1], table.confusion[0][0]]
-        found = {id: Measured(exact(n, table.n), how=how, reason=reason) for id, n in zip(counts, cells, strict=True)}
-        found |= {
-            id: Measured(table.scores[name], how=how, reason=reason)
-            for id, name in zip(people, _SCORES.values(), strict=True)
-        }
         hit, missed, false, _ = cells
         wrong = (wilson(missed, hit + missed), wilson(false, hit + false))
-        found |= {id: Measured(value, how=how, reason=reason) for id, value in zip(shares, wrong, strict=True)}
+        values = [*(exact(n, table.n) for n in cells), *(table.scores[name] for name in _SCORES.values()), *wrong]
         pairs = study.pairwise()
+        found = measured((*counts, *people, *shares, *kappas[: len(pairs)]), (*values, *pairs), how=how, reason=reason)
+        # With fewer than three people, some kappas stay open.
         missing = Measured(how=how, needs=f"people: {STUDIES['reader-judgment'].commands('reader-judgment')}")
-        return found | same(kappas, missing) | {
-            id: Measured(value, how=how, reason=reason) for id, value in zip(kappas, pairs, strict=False)
-        }  # fmt: skip
+        return dict.fromkeys(kappas, missing) | found
 
     return Job("people perceive", (*counts, *kappas, *people, *shares), work)
 
@@ -297,7 +292,7 @@ def _earlier(row: str, options: ReproductionOptions) -> Job:
         if gone := runner.missing(source):
             parts.append(f"not here: {gone}")
         same_test = found.official and not options.quick and not gone and network != "Dense-LSTM"
-        return same(ids, _measured(found, "f1", "; ".join(parts), same_test))
+        return dict.fromkeys(ids, _measured(found, "f1", "; ".join(parts), same_test))
 
     return Job(f"table-6 {row}", ids, work, seconds=_seconds(network, options), sources=(source,))
 

@@ -18,11 +18,11 @@ from deadpan.reproduce.published import Measured, MissingPeople, read_paper
 from deadpan.reproduce.trials import (
     Job,
     ReproductionOptions,
-    Scores,
     TrialRunner,
     cells_of,
     exact,
     mean_of,
+    measured,
     percent,
     size_jobs,
 )
@@ -151,10 +151,7 @@ def _cells(
     exhibit: str, row: str, values: Mapping[str, Interval], how: str, reason: str, same: bool = False
 ) -> dict[str, Measured]:
     ids = cells_of(exhibit, [row], _SCORES)
-    return {
-        id: Measured(values[score], how=how, reason=reason, same=same)
-        for id, score in zip(ids, _SCORES.values(), strict=True)
-    }
+    return measured(ids, [values[score] for score in _SCORES.values()], how=how, reason=reason, same=same)
 
 
 def _part(runner: TrialRunner) -> str:
@@ -187,10 +184,10 @@ def _klue(row: str, size: str, options: ReproductionOptions) -> Job:
         same = found.official and not quick
         cells = _cells("table-8", row, found.values, found.how, reason, same)
         one = Measured(how=found.how, needs="data: a run without --quick, with --seeds 2 or more")
-        return cells | {
-            id: Measured(found.deviations[score], how=found.how, reason=reason, same=same) if found.deviations else one
-            for id, score in zip(spread, _SCORES.values(), strict=True)
-        }
+        if not found.deviations:
+            return cells | dict.fromkeys(spread, one)
+        values = [found.deviations[score] for score in _SCORES.values()]
+        return cells | measured(spread, values, how=found.how, reason=reason, same=same)
 
     seconds = (60 if size == "base" else 180) * (1 if options.quick else 200 * options.seeds)
     cells = (*cells_of("table-8", [row], _SCORES), *spread)
@@ -210,7 +207,10 @@ def _shots(row: str, family: str, name: str) -> Job:
                 f"{family or 'a language model'} with {shots} examples: deadpan reproduce kocosa --only {exhibit} "
                 f"--llm {'openai/' + id if family else 'MODEL'} --out OUT"
             )
-        found = _asked(runner, shots)
+        settings = {**preset_values("kocosa", "detect prompted"), "model": model, "shots": shots,
+                    "base_url": runner.options.base_url}  # fmt: skip
+        # The instruction of appendix C.2.
+        found = runner.scores("kocosa", "prompted", settings, at_most=_ASKED if runner.options.quick else None)
         reason = "; ".join(filter(None, (f"{model}, not {family}" if not family else "", _part(runner))))
         how = f"{model}, {shots} examples; {found.how}"
         return _cells(exhibit, row, found.values, how, reason, bool(family) and found.official)
@@ -222,14 +222,6 @@ def _is_family(model: str, family: str) -> bool:
     """Return whether a model is of a family: gpt-4-0613 is GPT-4, gpt-4o is not."""
     name = model.rpartition("/")[2].lower()
     return name == family.lower() or name.startswith(f"{family.lower()}-")
-
-
-def _asked(runner: TrialRunner, shots: int) -> Scores:
-    """Ask the language model of --llm with the instruction of appendix C.2."""
-    options = runner.options
-    settings = {**preset_values("kocosa", "detect prompted"), "model": options.llm, "base_url": options.base_url,
-                "shots": shots}  # fmt: skip
-    return runner.scores("kocosa", "prompted", settings, at_most=_ASKED if options.quick else None)
 
 
 def weights_in(folder: Path | None, size: str) -> Path | None:
@@ -270,7 +262,7 @@ def _context(options: ReproductionOptions) -> Job:
         reasons = ("" if given else "another system, without pretrained Korean; --encoder gives the paper's",)
         reason = "; ".join(filter(None, (*reasons, _part(runner))))
         how, same = f"{system}; {found['how']}", bool(given) and found["official"] and not runner.options.quick
-        return {id: Measured(value, how=how, reason=reason, same=same) for id, value in zip(ids, values, strict=True)}
+        return measured(ids, values, how=how, reason=reason, same=same)
 
     seconds = 20.0 if options.encoder is None else 500.0 * (1 if options.quick else 200)
     return Job("table-9", ids, work, seconds=seconds, sources=("kocosa",))
@@ -367,10 +359,8 @@ def _sincere_kinds() -> Job:
         votes = Counter(open_people(runner, "kocosa-kind").votes().values())
         both = sum(votes[kind] for kind in kinds.values())
         how = f"{both:,} dialogues called non-sarcasm"
-        return {
-            id: Measured(percent(votes[kind], both), how=how, reason="other people, other dialogues")
-            for id, kind in zip(ids, kinds.values(), strict=True)
-        }
+        shares = [percent(votes[kind], both) for kind in kinds.values()]
+        return measured(ids, shares, how=how, reason="other people, other dialogues")
 
     return Job("table-7", ids, work)
 
@@ -382,12 +372,8 @@ def _abnormal_kinds() -> Job:
     def work(runner: TrialRunner) -> dict[str, Measured]:
         votes = Counter(open_people(runner, "kocosa-generated").votes().values())
         found = [votes[kind] for kind in _KINDS.values()]
-        how, reason = f"{sum(found):,} abnormal dialogues", "other dialogues, other people"
-        cells = {
-            id: Measured(exact(n), how=how, reason=reason) for id, n in zip(counts, (*found, sum(found)), strict=True)
-        }
-        return cells | {
-            id: Measured(percent(n, sum(found)), how=how, reason=reason) for id, n in zip(shares, found, strict=True)
-        }
+        values = [*map(exact, (*found, sum(found))), *(percent(n, sum(found)) for n in found)]
+        how = f"{sum(found):,} abnormal dialogues"
+        return measured((*counts, *shares), values, how=how, reason="other dialogues, other people")
 
     return Job("table-5", (*counts, *shares), work)

@@ -161,7 +161,6 @@ class Reproduction(Result):
         )
 
     def summary(self) -> Summary:
-        """Return verdicts by paper, then the cells that differ."""
         rows: tuple[tuple[Cell, ...], ...] = tuple(
             (word, *(each.counts[word] for each in self.papers)) for word in WORDS if self.counts[word]
         )
@@ -186,7 +185,6 @@ class Reproduction(Result):
         return Summary(tuple(tables), tuple(notes))
 
     def as_dict(self) -> dict[str, object]:
-        """Return every cell of every paper."""
         return {
             "quick": self.quick,
             "seeds": self.seeds,

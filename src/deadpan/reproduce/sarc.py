@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,16 @@ from deadpan.presets import preset_values
 from deadpan.records import Example
 from deadpan.reproduce.people import SARCASTIC, chosen_right, open_people
 from deadpan.reproduce.published import Measured, cell_id, read_paper
-from deadpan.reproduce.trials import Job, ReproductionOptions, TrialRunner, cells_of, exact, size_jobs, sizes_of
+from deadpan.reproduce.trials import (
+    Job,
+    ReproductionOptions,
+    TrialRunner,
+    cells_of,
+    exact,
+    measured,
+    size_jobs,
+    sizes_of,
+)
 from deadpan.splits import folds
 from deadpan.stats import Interval, wilson
 from deadpan.stats.interval import LEVEL
@@ -73,7 +82,11 @@ def jobs(options: ReproductionOptions) -> list[Job]:
     """Return the jobs of the paper."""
     made = size_jobs("sarc", "table-1", _SIZES, _SIZE_NOTES)
     made += [_subreddits(), _measure("figure-3", "score", "score"), _measure("figure-4", "length", "words")]
-    made += [_audit(), *_sequences()]
+    made += [
+        _audit(),
+        _sequences("all subreddits", "sarc-main-unbalanced"),
+        _sequences("politics", "sarc-pol-unbalanced"),
+    ]
     made += [_baseline(row, column, options) for column in _BENCHMARKS for row in _METHODS]
     made += [_people(column, name, row) for column, name, row in _PEOPLE]
     return [*made, weight_job("table-3", "sarc-main", 5)]
@@ -216,27 +229,19 @@ def _drawing(noun: str, unit: str) -> Callable[[TrialRunner], Any]:
 # ---------------------------------------------------------------- sequences
 
 
-def _sequences() -> Iterable[Job]:
-    for row, source in (("all subreddits", "sarc-main-unbalanced"), ("politics", "sarc-pol-unbalanced")):
-        ids = cells_of("section-5.1", [row], ["sequences", "sarcastic, %"])
-        yield Job(f"section-5.1 {row}", ids, _sequence_work(source, ids), sources=(source,))
+def _sequences(row: str, source: str) -> Job:
+    ids = cells_of("section-5.1", [row], ["sequences", "sarcastic, %"])
 
-
-def _sequence_work(source: str, ids: tuple[str, ...]) -> Callable[[TrialRunner], dict[str, Measured]]:
     def work(runner: TrialRunner) -> dict[str, Measured]:
         from deadpan.datasets.description import describe
 
         sequences = describe(runner.corpus(source)).sequences
         gone = runner.missing(source)
         need = f"data: {gone}" if gone else ""
-        how = f"counted in {source}"
-        share = 100 * (sequences.sarcastic_share or 0.0)
-        return {
-            ids[0]: Measured(exact(sequences.n), how=how, needs=need),
-            ids[1]: Measured(exact(share, sequences.n), how=how, needs=need),
-        }
+        share = exact(100 * (sequences.sarcastic_share or 0.0), sequences.n)
+        return measured(ids, (exact(sequences.n), share), how=f"counted in {source}", needs=need)
 
-    return work
+    return Job(f"section-5.1 {row}", ids, work, sources=(source,))
 
 
 # ---------------------------------------------------------------- people
@@ -251,11 +256,7 @@ def _people(column: str, name: str, row: str) -> Job:
     def work(runner: TrialRunner) -> dict[str, Measured]:
         study = open_people(runner, name)
         how = f"{len(study.items):,} pairs, {len(study.ratings.raters):,} people"
-        values: list[Interval] = [*chosen_right(study), study.kappa()]
-        return {
-            id: Measured(value, how=how, reason="other people, other pairs")
-            for id, value in zip(ids, values, strict=True)
-        }
+        return measured(ids, [*chosen_right(study), study.kappa()], how=how, reason="other people, other pairs")
 
     return Job(f"people {name}", ids, work)
 

@@ -121,11 +121,7 @@ class TrialRunner:
         """
         rows = [example for example in self.corpus(source).examples if example.label is not None]
         whole = len(rows)
-        drawn = (
-            _drawn(rows, at_most, self.options.seed)
-            if share is None
-            else _mixed(rows, at_most, share, self.options.seed)
-        )
+        drawn = _drawn(rows, at_most, share, self.options.seed)
         design = divide(drawn)
         if design.published:
             how = "published test split"
@@ -225,14 +221,12 @@ class TrialRunner:
         return self._digests[key]
 
 
-def _drawn(examples: Sequence[Example], at_most: int | None, seed: int) -> list[Example]:
-    if at_most is None or len(examples) <= at_most:
-        return list(examples)
-    return sample(examples, at_most, seed=seed, key=lambda example: example.sequence or example.id)
-
-
-def _mixed(examples: Sequence[Example], at_most: int | None, share: float, seed: int) -> list[Example]:
-    """Draw texts of both labels, `share` of them sarcastic, as many as there are up to `at_most`."""
+def _drawn(examples: Sequence[Example], at_most: int | None, share: float | None, seed: int) -> list[Example]:
+    """Draw whole pairs or texts; with a `share`, texts of both labels, as many as there are up to `at_most`."""
+    if share is None:
+        if at_most is None or len(examples) <= at_most:
+            return list(examples)
+        return sample(examples, at_most, seed=seed, key=lambda example: example.sequence or example.id)
     by_label = {label: [e for e in examples if e.label is label] for label in (True, False)}
     size = min(at_most or len(examples), int(len(by_label[True]) / share), int(len(by_label[False]) / (1 - share)))
     counts = {True: round(size * share), False: size - round(size * share)}
@@ -263,9 +257,9 @@ def cells_of(exhibit: str, rows: Iterable[str], columns: Iterable[str]) -> tuple
     return tuple(cell_id(exhibit, row, column) for row in rows for column in columns)
 
 
-def same(ids: Iterable[str], measured: Measured) -> dict[str, Measured]:
-    """Return the same measurement for several cells."""
-    return dict.fromkeys(ids, measured)
+def measured(ids: Iterable[str], values: Iterable[Interval], **about: Any) -> dict[str, Measured]:
+    """Return a measurement per cell; `about` is what they share: how, reason, needs, same."""
+    return {id: Measured(value, **about) for id, value in zip(ids, values, strict=True)}
 
 
 def wanted(cells: Iterable[PublishedCell], only: Iterable[str]) -> list[PublishedCell]:
@@ -424,21 +418,16 @@ def _job(paper: str, exhibit: str, row: str, sources: Sequence[str], note: str) 
         # A copy that is as large as published is whole, whatever files it consists of.
         whole = all(same_count(n, cells[id]) for id, n in zip(ids, counts.values(), strict=True))
         need = "" if whole else f"data: {gone or note}" if gone or note else ""
-        return {
-            id: Measured(exact(n), how=how, needs=need, reason="another release of the corpus")
-            for id, n in zip(ids, counts.values(), strict=True)
-        }
+        return measured(ids, map(exact, counts.values()), how=how, needs=need, reason="another release of the corpus")
 
     return Job(f"{exhibit} {row}", ids, work, sources=tuple(sources))
 
 
 def sizes_of(runner: TrialRunner, source: str) -> dict[str, int]:
     """Return how many examples of a corpus are sarcastic, and how many there are."""
-    found = runner.once(f"size {source}", {}, lambda: count(runner, source), sources=(source,))
-    return {"sarcastic": found["sarcastic"], "all": found["all"]}
 
+    def count() -> dict[str, Any]:
+        counts = runner.corpus(source).counts
+        return {"sarcastic": counts["sarcastic"], "all": sum(counts.values())}
 
-def count(runner: TrialRunner, source: str) -> dict[str, int]:
-    """Count the examples of a corpus by label."""
-    counts = runner.corpus(source).counts
-    return {"sarcastic": counts["sarcastic"], "all": sum(counts.values())}
+    return runner.once(f"size {source}", {}, count, sources=(source,))

@@ -91,7 +91,6 @@ class ServeStart(Result):
     keys: int
 
     def summary(self) -> Summary:
-        """Return the addresses and what is there."""
         reader = self.reader or "none (deadpan models pull qwen2.5-coder-1.5b adds one)"
         return Summary(
             notes=(
@@ -103,7 +102,6 @@ class ServeStart(Result):
         )
 
     def as_dict(self) -> dict[str, object]:
-        """Return the same for machines."""
         return {"url": self.url, "models": list(self.models), "reader": self.reader or None, "keys": self.keys}
 
 

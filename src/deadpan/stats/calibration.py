@@ -57,11 +57,9 @@ class Calibration(Result):
     why: str = ""
 
     def as_dict(self) -> dict[str, object]:
-        """Return the fields, for a manifest or `--json`."""
         return asdict(self)
 
     def summary(self) -> Summary:
-        """Return the calibration errors and the reliability table."""
         from deadpan.page.summary import Summary
         from deadpan.page.table import Table
 
@@ -195,12 +193,10 @@ class SoftScores(Result):
         return f"SoftScores({self.n:,} items, cross-entropy {self.scores['cross_entropy']})"
 
     def as_dict(self) -> dict[str, object]:
-        """Return the scores and both references."""
         scores = {name: value.as_dict() for name, value in self.scores.items()}
         return {"scores": scores, "constant": self.constant, "floor": self.floor, "n": self.n}
 
     def summary(self) -> Summary:
-        """Return one row per score."""
         from deadpan.page.summary import Summary
         from deadpan.page.table import Table
 

@@ -58,11 +58,9 @@ class Interval(Result):
         return score(self)
 
     def as_dict(self) -> dict[str, object]:
-        """Return the fields, for a manifest or `--json`."""
         return asdict(self)
 
     def summary(self) -> Summary:
-        """Return a table of one row."""
         from deadpan.page.summary import Summary
         from deadpan.page.table import Table
 

@@ -117,13 +117,11 @@ class PairedDifference(Result):
         return f"not settled; about {self.needed:,} items would settle it" if self.needed else "not settled"
 
     def as_dict(self) -> dict[str, object]:
-        """Return the fields and the verdict, for a manifest or `--json`."""
         plain = asdict(self)
         plain["power"] = {f"{points:g}": power for points, power in (self.power or {}).items()}
         return plain | {"significant": self.significant, "verdict": self.verdict}
 
     def summary(self) -> Summary:
-        """Return a table of one row."""
         return Comparisons((self,)).summary()
 
 
@@ -157,11 +155,9 @@ class Comparisons(Result, Sequence[PairedDifference]):
         return f"Comparisons({len(self.pairs)} pairs, {significant} significantly different)"
 
     def as_dict(self) -> dict[str, object]:
-        """Return the pairs, for a manifest or `--json`."""
         return {"comparisons": [pair.as_dict() for pair in self.pairs]}
 
     def summary(self) -> Summary:
-        """Return a table with one row per pair, and how it was tested."""
         from deadpan.page.numbers import PValue
         from deadpan.page.summary import Summary
         from deadpan.page.table import Table

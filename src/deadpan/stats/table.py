@@ -280,7 +280,6 @@ class ScoreTable(Result):
         return f"ScoreTable({len(self.scores)} scores, {self.n:,} examples, {self.n_unread:,} unread answers)"
 
     def summary(self) -> Summary:
-        """Return the scores, the confusion table and the calibration errors."""
         from deadpan.page.summary import Summary
         from deadpan.page.table import Table
 
@@ -316,7 +315,6 @@ class ScoreTable(Result):
         return line
 
     def as_dict(self) -> dict[str, object]:
-        """Return all of it, for a manifest or `--json`."""
         return {
             "scores": {name: score.as_dict() for name, score in self.scores.items()},
             "n": self.n,
@@ -467,7 +465,6 @@ class SystemScores(Result):
         return f"SystemScores({len(self.tables)} systems, {len(self.comparisons)} comparisons)"
 
     def as_dict(self) -> dict[str, object]:
-        """Return scores and comparisons, for `--json`."""
         return {
             "systems": {name: table.as_dict() for name, table in self.tables.items()},
             "constant_answer": dict(self.constant),
@@ -475,7 +472,6 @@ class SystemScores(Result):
         }
 
     def summary(self) -> Summary:
-        """Return the scores with one column per system, then the comparisons."""
         from deadpan.page.summary import Summary
         from deadpan.page.table import Table
 

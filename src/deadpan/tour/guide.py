@@ -87,7 +87,6 @@ class TourResult(Result):
     stops: tuple[TourStop, ...]
 
     def summary(self) -> Summary:
-        """Return one row per stop, then the page and the next step."""
         rows = tuple((f"{n}. {stop.title}", stop.finding) for n, stop in enumerate(self.stops, 1))
         notes = (
             f"{self.seconds:.0f} seconds. The whole tour on one page that needs no network: {self.report}",
@@ -96,7 +95,6 @@ class TourResult(Result):
         return Summary((Table(("stop", "finding"), rows),), notes)
 
     def as_dict(self) -> dict[str, object]:
-        """Return the stops with their findings and seconds."""
         stops = [asdict(stop) for stop in self.stops]
         return {"report": str(self.report), "seconds": self.seconds, "stops": stops}
 
