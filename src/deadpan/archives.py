@@ -16,7 +16,6 @@ from typing import IO, Any, cast
 
 from deadpan.errors import DataError
 
-PACKED = (".bz2", ".gz", ".xz", ".zip")
 ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
 """The library for Zstandard, which the standard library has from Python 3.14 on."""
 

@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, is_dataclass
@@ -354,25 +354,14 @@ def _toml(value: Any, at: tuple[str, ...]) -> str:
         return int.__repr__(value)
     if isinstance(value, float):
         return float.__repr__(value)  # exact, and spells inf and nan as TOML does
-    writers: list[tuple[Any, Callable[[Any, tuple[str, ...]], str]]] = [
-        (str, _text),
-        (Path, lambda path, at: _text(path.as_posix(), at)),
-        (Mapping, _inline_table),
-        (Sequence, _array),
-    ]
-    for kind, writer in writers:
-        if isinstance(value, kind):
-            return writer(value, at)
+    if isinstance(value, str | Path):
+        return _text(value.as_posix() if isinstance(value, Path) else value, at)
+    if isinstance(value, Mapping):
+        kept = {key: part for key, part in value.items() if part is not None}
+        return "{" + ", ".join(f"{_key(key)} = {_toml(part, (*at, key))}" for key, part in kept.items()) + "}"
+    if isinstance(value, Sequence):
+        return "[" + ", ".join(_toml(part, (*at, str(number))) for number, part in enumerate(value)) + "]"
     raise ConfigError(f"{'.'.join(at)}: {type(value).__name__} cannot be written as TOML")
-
-
-def _array(values: Sequence[Any], at: tuple[str, ...]) -> str:
-    return "[" + ", ".join(_toml(value, (*at, str(number))) for number, value in enumerate(values)) + "]"
-
-
-def _inline_table(table: Mapping[str, Any], at: tuple[str, ...]) -> str:
-    kept = {key: value for key, value in table.items() if value is not None}
-    return "{" + ", ".join(f"{_key(key)} = {_toml(value, (*at, key))}" for key, value in kept.items()) + "}"
 
 
 # ---------------------------------------------------------------- manifests

@@ -1,17 +1,17 @@
-"""iSarcasm (Oprea and Magdy 2020): Tables 1 to 3 and 5 to 7, Figures 1 and 2, agreement, seven networks."""
+"""iSarcasm (Oprea and Magdy 2020): Tables 1 to 3 and 5 to 7, Figures 1 and 2, contributors, seven networks."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from deadpan.datasets import READERS
 from deadpan.detect.studies.design import FOLDS
-from deadpan.formats.survey import SurveyFacts, describe_survey
 from deadpan.page.numbers import score
 from deadpan.presets import preset_values
 from deadpan.reproduce.people import STUDIES, against_authors, open_people, open_survey
@@ -218,6 +218,49 @@ def _contributors() -> Job:
         return bars("Contributors by age and gender", shares, unit="share of the contributors")
 
     return Job("figure-2", ids, work, {"figure-2": draw})
+
+
+AGES = (("<25", 0, 24), ("25-34", 25, 34), ("35-44", 35, 44), ("45-54", 45, 54), ("55-64", 55, 64), (">65", 65, 200))
+"""The bins of the paper's Figure 2; its last one holds everybody from 65 on."""
+_GENDERS = ("female", "male", "other", "not provided")
+_MARKING_TAGS = re.compile(r"#(?:sarcasm|sarcastic|sarcastictweet|irony|not)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class SurveyFacts:
+    """Counts of people and posts; people who did not say something are not counted there, except as a gender."""
+
+    people: int
+    ages: Mapping[tuple[str, str], int]
+    """People by age group and gender."""
+    countries: Mapping[str, int]
+    years: Mapping[int, int]
+    """Posts by the year they were written in."""
+    explanations: tuple[int, ...]
+    """Words of each explanation."""
+    rephrases: tuple[int, ...]
+    tagged: int
+    """Posts with a hashtag that marks sarcasm."""
+
+
+def describe_survey(submissions: Sequence[Mapping[str, Any]]) -> SurveyFacts:
+    """Return the facts of some submissions' answers."""
+    ages: Counter[tuple[str, str]] = Counter()
+    for answers in submissions:
+        if answers.get("age"):
+            group = next(name for name, low, high in AGES if low <= int(answers["age"]) <= high)
+            gender = str(answers.get("gender") or _GENDERS[-1])
+            ages[group, gender if gender in _GENDERS else "other"] += 1
+    posts = [post for answers in submissions for post in answers.get("posts", ())]
+    return SurveyFacts(
+        len(submissions),
+        ages,
+        Counter(str(answers["country"]) for answers in submissions if answers.get("country")),
+        Counter(int(str(post["date"])[:4]) for post in posts if str(post.get("date", ""))[:4].isdigit()),
+        tuple(len(str(answers["explanation"]).split()) for answers in submissions if answers.get("explanation")),
+        tuple(len(str(answers["rephrase"]).split()) for answers in submissions if answers.get("rephrase")),
+        sum(bool(_MARKING_TAGS.search(str(post.get("text", "")))) for post in posts),
+    )
 
 
 def _perceived() -> Job:
