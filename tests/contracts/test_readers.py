@@ -49,6 +49,20 @@ _CLIPS = {
     for n in range(2)
 }
 
+
+def _rated(keys: tuple[str, str], low: int, high: int) -> str:
+    """LeWiDi's format: two texts, one rated low by most, one high."""
+    items = {
+        str(at): {
+            "text": {keys[0]: f"It rains {at}.", keys[1]: f"Lovely {at}."},
+            "annotations": {"Ann1": str(first), "Ann2": first, "Ann3": f"{other}.0"},
+            "lang": "en",
+        }
+        for at, (first, other) in enumerate([(low, high), (high, low)])
+    }
+    return json.dumps(items)
+
+
 SAMPLES: dict[str, dict[str, str]] = {
     "isarcasm": {"train_text.csv": "text,sarcasm_label\nLovely,1\nSoup,0\n"},
     "isarcasm_eval-en": {"train.En.csv": _EN},
@@ -72,6 +86,8 @@ SAMPLES: dict[str, dict[str, str]] = {
     "figlang2020-twitter": {"sarcasm_detection_shared_task_twitter_training.jsonl": _REPLIES},
     "figlang2020-reddit": {"sarcasm_detection_shared_task_reddit_training.jsonl": _REPLIES},
     "mustard": {"sarcasm_data.json": json.dumps(_CLIPS)},
+    "csc": {"CSC_train.json": _rated(("context", "response"), 1, 6)},
+    "multipico": {"MP_train.json": _rated(("post", "reply"), 0, 1)},
     "oraby-gen": {"GEN-sarc-notsarc.csv": _POSTS},
     "oraby-hyp": {"HYP-sarc-notsarc.csv": _POSTS},
     "oraby-rq": {"RQ-sarc-notsarc.csv": _POSTS},
@@ -137,7 +153,7 @@ def test_files_without_a_row_or_with_lone_carriage_returns_are_refused_in_one_li
     damages: list[Callable[[str], str]] = [lambda _: "", lambda text: (3 * text).replace("\n", "\r")]
     if name.startswith(HEADED):
         damages.append(_first_line)
-    if name in ("kocosa", "mustard"):
+    if name in ("kocosa", "mustard", "csc", "multipico"):
         damages = [lambda _: ""]  # JSON of one line
     for damage in damages:
         for file, content in SAMPLES[name].items():

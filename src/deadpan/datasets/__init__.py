@@ -64,6 +64,8 @@ READERS = Registry(
         "arsarcasm_v2": "deadpan.datasets.readers.texts:ArSarcasm",
         "figlang2020-twitter": "deadpan.datasets.readers.conversations:FigLangTwitter",
         "figlang2020-reddit": "deadpan.datasets.readers.conversations:FigLangReddit",
+        "csc": "deadpan.datasets.readers.lewidi:ConversationalSarcasm",
+        "multipico": "deadpan.datasets.readers.lewidi:MultiPICo",
         "mustard": "deadpan.datasets.readers.conversations:Mustard",
         "oraby-gen": "deadpan.datasets.readers.texts:OrabyGeneric",
         "oraby-hyp": "deadpan.datasets.readers.texts:OrabyHyperbole",

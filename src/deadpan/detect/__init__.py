@@ -14,6 +14,7 @@ _NAMES = {
     "evaluate": "studies.evaluation",
     "study_origin": "studies.origin",
     "replay_active_learning": "studies.active_learning",
+    "study_raters": "studies.perspectives",
     "study_soft_labels": "studies.soft_labels",
     "transfer": "studies.transfer",
 }

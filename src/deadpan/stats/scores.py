@@ -138,7 +138,7 @@ def undefined_reason(score: str, counts: FloatArray) -> str:
     return ""
 
 
-LOSSES = frozenset({"brier"})
+LOSSES = frozenset({"brier", "rater_distance"})
 """Scores of errors: the lower, the better. All others are better the higher they are."""
 
 

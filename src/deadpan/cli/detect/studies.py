@@ -262,17 +262,35 @@ def origin(generated: str, organic: str, pairs: Any, reading: Reading, system: s
 @click.command()
 @source_argument
 @options.system_option
-@click.option("--votes", "labels", type=PATH, help="People's votes: labels.jsonl of a studio export.")
+@options.setting_option
+@click.option("--votes", type=PATH, help="People's answers: a folder of `studio export`, or its labels.jsonl.")
+@click.option("--per-rater", is_flag=True, help="Predict the answer of each rater instead (LeWiDi 2025).")
 @options.report_options
-def soft_labels(source: str, system: str, labels: Path | None, reading: Reading, **report: Any) -> None:
-    """Train on votes instead of labels, score against votes, and compare intended with perceived sarcasm."""
-    from deadpan.datasets import read_source
-    from deadpan.detect.studies.soft_labels import study_soft_labels
-    from deadpan.ratings.votes import read_votes
+def soft_labels(
+    source: str, system: str, pairs: tuple[str, ...], votes: Path | None, per_rater: bool, reading: Reading,
+    **report: Any,
+) -> None:  # fmt: skip
+    """Train on votes instead of labels, score against votes, and compare intended with perceived sarcasm.
 
-    data = read_source(source, reading)
-    rows = read_votes(data.examples, labels) if labels else data.examples
-    options.report(study_soft_labels(rows, system, seed=report["seed"]), data.files, **report)
+    --per-rater predicts each rater's answer and the distribution of answers, with and without knowing the
+    rater, beside the most frequent answers; SOURCE is csc, multipico, or has --votes of named raters.
+    """
+    from deadpan.datasets import read_source
+
+    settings = options.system_settings(system, pairs, "0", False)
+    with progress_bar() as progress:
+        data = read_source(source, reading, progress)
+        how: dict[str, Any] = {"settings": settings, "seed": report["seed"], "progress": progress}
+        if per_rater:
+            from deadpan.detect.studies.perspectives import read_answers, study_raters
+
+            result: Any = study_raters(read_answers(data.examples, votes) if votes else data.examples, system, **how)
+        else:
+            from deadpan.detect.studies.soft_labels import study_soft_labels
+            from deadpan.ratings.votes import read_votes
+
+            result = study_soft_labels(read_votes(data.examples, votes) if votes else data.examples, system, **how)
+    options.report(result, data.files, **report)
 
 
 @click.command()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -123,7 +123,13 @@ class SoftStudy(Result):
 
 
 def study_soft_labels(
-    examples: Sequence[Example], system: str = "linear", *, k: int = FOLDS, seed: int = 0, progress: Progress = silent
+    examples: Sequence[Example],
+    system: str = "linear",
+    *,
+    k: int = FOLDS,
+    seed: int = 0,
+    settings: Mapping[str, Any] | None = None,
+    progress: Progress = silent,
 ) -> SoftStudy:
     """Cross-validate a `system` trained on majority labels, on votes and on both; score against the votes."""
     check_whole(k, "the number of folds", 2)
@@ -135,9 +141,10 @@ def study_soft_labels(
     both = all(intended(example) is not None for example in rows)
     tagged = not SYSTEMS.load(split_variant(system)[0]).library  # one that adds up words, not a network
     answers: Answers = {}
+    own = {"seed": seed, **(settings or {})}
     for number, fold in enumerate(folds(plain, k, seed)):
         progress(f"{system}: fold", number, k)
-        _fold(fold, answers, both, tagged, lambda train: Detector(system, seed=seed).fit(train))
+        _fold(fold, answers, both, tagged, lambda train: Detector(system, **own).fit(train))
     shares = np.array([_share(example) for example in rows])
     groups = [example.group or example.sequence for example in rows]
     found = {name: np.array([given[e.id] for e in rows]) for name, given in answers.items()}
