@@ -216,7 +216,8 @@ def clean_dataset(
         cleaning = replace(cleaning, rescored=rescorer(data.examples, examples, cues))
     before = prepare_output(out)
     for name in dict.fromkeys(example.split for example in examples):
-        write_records(out / f"{name or 'all'}.parquet", [e for e in examples if e.split == name], Example)
+        # In data/, as in a release, so that the folder is a source: ids.csv beside it is no table of texts.
+        write_records(out / "data" / f"{name or 'all'}.parquet", [e for e in examples if e.split == name], Example)
     _write_csv(out / "ids.csv", ("id", "split", "sha256"), ((e.id, e.split, text_hash(e)) for e in examples))
     _write_csv(out / "removed.csv", ("id", "split", "reason", "because_of"),
                ((r.id, r.split, r.reason, r.because) for r in cleaning.removed))  # fmt: skip

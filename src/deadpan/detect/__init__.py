@@ -12,6 +12,7 @@ _NAMES = {
     "ablate": "studies.ablation",
     "compare_systems": "studies.comparison",
     "evaluate": "studies.evaluation",
+    "make_board": "studies.board",
     "study_origin": "studies.origin",
     "replay_active_learning": "studies.active_learning",
     "study_raters": "studies.perspectives",

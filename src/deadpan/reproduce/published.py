@@ -111,6 +111,32 @@ def read_paper(name: str) -> Paper:
     return Paper(name, table["short"], table["title"], table["citation"], exhibits)
 
 
+# Published scores of detectors by corpus and metric: the paper, the table, the column, and how its rows begin.
+_DETECTORS = {
+    ("isarcasm", "f1"): ("isarcasm", "table-7", "F-score", ""),
+    ("riloff", "f1"): ("isarcasm", "table-6", "F-score", "Riloff, "),
+    ("ptacek", "f1"): ("isarcasm", "table-6", "F-score", "Ptacek, "),
+    ("semeval2018-a", "f1"): ("isarcasm", "table-6", "F-score", "SemEval-2018, "),
+    ("kocosa", "balanced_accuracy"): ("kocosa", "table-8", "BA", ""),
+    ("sarc-pol", "accuracy"): ("sarc", "table-2", "pol-bal", ""),
+    ("sarc-main", "accuracy"): ("sarc", "table-2", "all-bal", ""),
+}
+
+
+def published_detectors(corpus: str, metric: str) -> list[tuple[str, float, str]]:
+    """Return systems with the scores that papers published on a corpus, best first, and where."""
+    if (corpus, metric) not in _DETECTORS:
+        return []
+    name, exhibit, column, prefix = _DETECTORS[corpus, metric]
+    paper = read_paper(name)
+    rows = [
+        (cell.row.removeprefix(prefix), cell.value / cell.scale, paper.short)
+        for cell in paper.cells()
+        if (cell.exhibit, cell.column) == (exhibit, column) and cell.row.startswith(prefix) and cell.value is not None
+    ]
+    return sorted(rows, key=lambda row: -row[1])
+
+
 def _cells(table: Mapping[str, Any]) -> Iterator[PublishedCell]:
     columns, judged = table["columns"], table["judged"]
     needs, by_row = table.get("needs", {}), table.get("judged_rows", {})

@@ -1,8 +1,8 @@
-"""Scores as a ranking: the area under the ROC curve, curves, and what a shortcut explains of it."""
+"""Rankings: of examples by score (ROC curves, and what a shortcut explains of them), of systems by paired tests."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -235,3 +235,21 @@ def _within(truth: BoolArray, scores: FloatArray, stratum: IntArray) -> float | 
             total += pairs * area_under_curve(truth[rows], scores[rows])
             weight += pairs
     return total / weight if weight else None
+
+
+def rank_ranges(values: Mapping[str, float], better: Callable[[str, str], bool]) -> dict[str, tuple[int, int]]:
+    """Return the best and the worst rank of each system, given its score and which are significantly better.
+
+    At best it is one after the systems that are significantly better, at worst one before those that are
+    significantly worse. Significance is not transitive, so a lower score could get a better range: it is then
+    widened for the higher score, and ranks never contradict scores.
+    """
+    best = {name: 1 + sum(better(other, name) for other in values) for name in values}
+    worst = {name: len(values) - sum(better(name, other) for other in values) for name in values}
+    return {
+        name: (
+            min(best[other] for other in values if values[other] <= values[name]),
+            max(worst[other] for other in values if values[other] >= values[name]),
+        )
+        for name in values
+    }

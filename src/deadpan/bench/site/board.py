@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from deadpan.bench.runs.folder import BenchRun
@@ -10,6 +10,7 @@ from deadpan.bench.scores.comparison import check_same, compare_runs
 from deadpan.bench.scores.score import RunScores, in_language, languages_of, score_run
 from deadpan.errors import DataError
 from deadpan.stats import Interval, PairedDifference
+from deadpan.stats.ranking import rank_ranges
 
 _PROVIDERS = {
     "openai": "OpenAI", "anthropic": "Anthropic", "google": "Google", "mistral": "Mistral", "grok": "xAI",
@@ -133,41 +134,21 @@ def _entries(scored: Sequence[RunScores], pairs: Sequence[PairedDifference]) -> 
     compared = {frozenset((pair.first, pair.second)): pair for pair in pairs}
     reasons = {each.model: each.not_ranked or _too_few_runs(each, scored) for each in scored}
     models = [each for each in scored if each.kind == "model" and not reasons[each.model]]
-    ranks = rank_ranges(models, lambda one, other: _better(one, other, compared))
+    ranks = rank_ranges({each.model: each.avg.value or 0.0 for each in models},
+                        lambda one, other: _better(one, other, compared))  # fmt: skip
     entries: list[BoardEntry] = []
     for each in scored:
         above = compared.get(frozenset((each.model, entries[-1].scores.model))) if entries else None
         name, provider = named(each.model)
-        beats = all(_better(each, other, compared) for other in scored if other.kind == "baseline")
+        beats = all(_better(each.model, other.model, compared) for other in scored if other.kind == "baseline")
         entries.append(BoardEntry(each, name, provider, ranks.get(each.model), above, reasons[each.model], beats))
     return entries
 
 
-def rank_ranges(
-    models: Sequence[RunScores], better: Callable[[RunScores, RunScores], bool]
-) -> dict[str, tuple[int, int]]:
-    """Return the best and the worst rank of each model.
-
-    At best it is one after the models that are significantly better, at worst one before those that are
-    significantly worse. Significance is not transitive, so a lower score could get a better range: it is then
-    widened for the higher score, and ranks never contradict scores.
-    """
-    best = {each.model: 1 + sum(better(other, each) for other in models) for each in models}
-    worst = {each.model: len(models) - sum(better(each, other) for other in models) for each in models}
-    value = {each.model: each.avg.value or 0.0 for each in models}
-    return {
-        name: (
-            min(best[other] for other in value if value[other] <= value[name]),
-            max(worst[other] for other in value if value[other] >= value[name]),
-        )
-        for name in value
-    }
-
-
-def _better(one: RunScores, other: RunScores, compared: Mapping[frozenset[str], PairedDifference]) -> bool:
-    """Return True if one is significantly better than the other."""
-    pair = compared.get(frozenset((one.model, other.model)))
-    return pair is not None and pair.better == one.model
+def _better(one: str, other: str, compared: Mapping[frozenset[str], PairedDifference]) -> bool:
+    """Return True if one model is significantly better than the other."""
+    pair = compared.get(frozenset((one, other)))
+    return pair is not None and pair.better == one
 
 
 def _too_few_runs(scores: RunScores, others: Sequence[RunScores]) -> str:

@@ -12,12 +12,12 @@ from deadpan.cli.command import LazyGroup
 _ANSWERS, _STUDIES = "deadpan.cli.detect.answers", "deadpan.cli.detect.studies"
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "text": (f"{_ANSWERS}:text", "Label a text, and say which phrases it depends on."),
-    "card": (f"{_ANSWERS}:card", "Show scores by kind of text, and what taught the detector."),
-    "systems": (f"{_ANSWERS}:systems", "List the systems."),
+    "systems": (f"{_ANSWERS}:systems", "List the systems; --card shows what a detector knows."),
     "train": (f"{_STUDIES}:train", "Train a system and save it to a folder."),
     "predict": (f"{_ANSWERS}:predict", "Label a table, a corpus or lines of text."),
     "evaluate": (f"{_STUDIES}:evaluate", "Score a detector, with intervals and calibration."),
     "compare": (f"{_STUDIES}:compare", "Test several systems on the same examples."),
+    "board": (f"{_STUDIES}:board", "Rank systems by corpus from results of compare and evaluate."),
     "transfer": (f"{_STUDIES}:transfer", "Train on one corpus, test on another."),
     "ablate": (f"{_STUDIES}:ablate", "Score by amount of context, topic or length."),
     "soft-labels": (f"{_STUDIES}:soft_labels", "Train on votes; compare intended and perceived."),

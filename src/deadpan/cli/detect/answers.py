@@ -55,23 +55,18 @@ def text(
 
 
 @click.command()
+@click.option("--card", metavar="DETECTOR", help="Show what a detector of the package knows: base, encoder or auto.")
 @json_option
-def systems(as_json: bool) -> None:
-    """List the systems, and whether what they need is installed."""
+def systems(card: str | None, as_json: bool) -> None:
+    """List the systems, and whether what they need is installed.
+
+    With --card: AUC of a detector of the package by kind of text, and the corpora that taught it.
+    """
     from deadpan.detect.answer import list_systems
-
-    show(list_systems(), as_json)
-
-
-@click.command()
-@detector_option
-@json_option
-def card(detector: str, as_json: bool) -> None:
-    """Show what a detector in the package knows: AUC by kind of text, and the corpora that taught it."""
     from deadpan.detect.card import need_card
     from deadpan.detect.detector import best_detector
 
-    show(need_card(best_detector("", detector)), as_json)
+    show(need_card(best_detector("", card)) if card else list_systems(), as_json)
 
 
 @click.command()

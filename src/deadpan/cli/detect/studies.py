@@ -17,7 +17,7 @@ from deadpan.cli.options import (
     source_argument,
     sources_argument,
 )
-from deadpan.cli.terminal.output import show
+from deadpan.cli.terminal.output import json_option, show
 from deadpan.cli.terminal.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -304,3 +304,24 @@ def active_learning(source: str, labels: int, reading: Reading, **report: Any) -
 
     data = read_source(source, reading)
     options.report(replay_active_learning(data.examples, labels=labels, seed=report["seed"]), data.files, **report)
+
+
+@click.command()
+@click.argument("results", nargs=-1, required=True, type=PATH, metavar="RESULT...")
+@metric_option
+@options.folder_option
+@json_option
+def board(results: tuple[Path, ...], metric: str | None, out: Path | None, as_json: bool) -> None:
+    """Rank systems by corpus from the folders that `detect compare` and `evaluate` wrote with --out.
+
+    Scores are computed again on the same texts, beside a constant answer and published ones. A result that is
+    incomplete, was changed, scores copies or texts seen in training, or is of other texts is refused, with the
+    reason. A submission is a folder with tested.csv of a corpus here, and NAME.jsonl with its predictions.
+    """
+    from deadpan.detect.studies.board import make_board
+    from deadpan.reproduce.published import published_detectors
+
+    found = make_board(results, metric=metric, published=published_detectors)
+    if out:
+        found.write(out)
+    show(found, as_json)

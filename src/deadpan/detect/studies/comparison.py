@@ -155,7 +155,7 @@ class ComparisonTable(Result):
         }
 
     def write(self, out: Path | str, *, inputs: Iterable[Path] = ()) -> None:
-        """Write the predictions of each system, compare.json, compare.svg, report.html and manifest.json."""
+        """Write tested.csv, each system's predictions, compare.json, compare.svg, report.html and manifest.json."""
         from deadpan.figures import whiskers
 
         out = Path(out)
@@ -168,7 +168,7 @@ class ComparisonTable(Result):
         add_figure(page, out, "compare", lambda: whiskers(self.headline(), scores, unit=unit, mark=mark))
         write_study(
             out, "compare", self, page, command="detect compare",
-            predictions={row.system: row.predictions for row in self.rows},
+            predictions={row.system: row.predictions for row in self.rows}, tested=self.design.tested,
             config={"data": self.source, "design": self.design.describe()}, seed=self.seeds[0], inputs=inputs,
             about=about,
         )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,13 +13,16 @@ from typing import Any
 from deadpan.arguments import check_examples, check_flag
 from deadpan.detect.detector import Detector
 from deadpan.detect.verdicts import DEFAULT_THRESHOLD, Threshold
+from deadpan.drops import Tally
 from deadpan.duplicates import copy_clusters, copy_key, without_duplicates
 from deadpan.errors import DataError
 from deadpan.formats.predictions import write_predictions
+from deadpan.formats.rows import csv_rows
+from deadpan.formats.tables import write_table
 from deadpan.page import Page
 from deadpan.probes import column_warnings
 from deadpan.progress import Progress, silent
-from deadpan.records import Example, Prediction
+from deadpan.records import Example, Prediction, Turn
 from deadpan.results import Result
 from deadpan.splits import Fold, folds
 from deadpan.stats.interval import cluster_codes
@@ -283,14 +287,17 @@ def write_study(
     *,
     command: str,
     predictions: Mapping[str, Sequence[Prediction]] | None = None,
+    tested: Sequence[Example] = (),
     config: Mapping[str, Any],
     seed: int | None = None,
     inputs: Iterable[Path] = (),
     counts: Mapping[str, int] | None = None,
     about: OutputPage,
 ) -> None:
-    """Write NAME.json, the predictions of each system, report.html and manifest.json."""
+    """Write NAME.json, what was tested, the predictions of each system, report.html and manifest.json."""
     before = prepare_output(folder)
+    if tested:
+        write_tested(folder / TESTED, tested)
     for system, rows in (predictions or {}).items():
         write_predictions(folder / f"{folder_name(system)}.jsonl", rows)
     write_json(folder / f"{name}.json", result.as_dict())
@@ -299,3 +306,40 @@ def write_study(
         folder, command=command, config=config, seed=seed, inputs=inputs, counts=counts, before=before,
         about=about,
     )  # fmt: skip
+
+
+TESTED = "tested.csv"
+
+
+def write_tested(path: Path, examples: Sequence[Example]) -> None:
+    """Write what was tested without its texts: enough to pair results, and to see that they are of the same texts.
+
+    `copy` is a number that copies and near copies of a text share; groups and sequences are hashed names.
+    """
+    labelled = [example for example in examples if example.label is not None]
+    copies = copy_clusters(example.response.text for example in labelled).tolist()
+    rows = [
+        {"id": e.id, "label": int(bool(e.label)), "group": _hashed(e.group), "sequence": _hashed(e.sequence),
+         "copy": copy, "sha256": _hashed(e.response.text, 64)}
+        for e, copy in zip(labelled, copies, strict=True)
+    ]  # fmt: skip
+    write_table(path, list(rows[0]), rows)
+
+
+def _hashed(text: str, digits: int = 16) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:digits] if text else ""
+
+
+def read_tested(path: Path) -> tuple[list[Example], int]:
+    """Return what was tested, each with the hash of its text as its text, and how many rows are copies of others."""
+    hint = "it is written by deadpan detect compare and evaluate with --out"
+    keys = {name: (name,) for name in ("id", "label", "group", "sequence", "copy", "sha256")}
+    tally = Tally()
+    rows = [row.fields for row in csv_rows(path, keys, tally, hint)]
+    if tally.drops["bad_row"] or any(row["label"] not in ("0", "1") for row in rows):
+        raise DataError(f"{path}: changed since it was written, or cut short: {hint}")
+    examples = [
+        Example(r["id"], Turn("", r["sha256"]), label=r["label"] == "1", group=r["group"], sequence=r["sequence"])
+        for r in rows
+    ]
+    return examples, len(rows) - len({row["copy"] for row in rows})

@@ -57,6 +57,8 @@ class Evaluation(Result):
     prevalence: float | None = None
     """The share of sarcastic texts that the scores hold for, where one was asked for."""
     unlabelled: int = 0
+    kept_seen: bool = False
+    tested: Sequence[Example] = ()
 
     def __repr__(self) -> str:
         return f"<Evaluation of {self.model!r} on {self.source!r}, n = {self.table.n:,}>"
@@ -97,8 +99,9 @@ class Evaluation(Result):
             "model": self.model, "system": self.system, "data": self.source, "design": self.design,
             "threshold": self.threshold, "prevalence": self.prevalence, "seen_in_training": self.seen,
             "excluded_with_their_sequence": self.torn, "training_texts_known": self.training_texts_known,
+            "near_copies_known": self.near_known,
             "constant_answer": dict(self.baseline), "ranking": dict(self.ranking),
-            "warnings": list(self.warnings), "unlabelled": self.unlabelled,
+            "warnings": list(self.warnings), "unlabelled": self.unlabelled, "kept_seen": self.kept_seen,
             "coverage": None if self.coverage is None else self.coverage[0],
             "balanced_accuracy_decided": None if self.coverage is None else self.coverage[1],
             **self.table.as_dict(),
@@ -115,7 +118,7 @@ class Evaluation(Result):
         return OutputPage(what, f"{what}{worse}: {found}", (f"n = {self.table.n:,}", f"threshold {self.threshold:.3g}"))
 
     def write(self, out: Path | str, *, inputs: Iterable[Path] = ()) -> None:
-        """Write predictions.jsonl, scores.json, calibration.svg, report.html and manifest.json."""
+        """Write tested.csv, predictions.jsonl, scores.json, calibration.svg, report.html and manifest.json."""
         from deadpan.figures import reliability
 
         out = Path(out)
@@ -132,8 +135,8 @@ class Evaluation(Result):
                   "prevalence": self.prevalence}  # fmt: skip
         write_study(
             out, "scores", self, page, command="detect evaluate", config=config,
-            predictions={"predictions": self.predictions}, inputs=inputs, counts={"scored": self.table.n},
-            about=about,
+            predictions={"predictions": self.predictions}, tested=self.tested, inputs=inputs,
+            counts={"scored": self.table.n}, about=about,
         )  # fmt: skip
 
 
@@ -197,6 +200,8 @@ def evaluate(
         None if loaded.bands is None else _coverage(tested, answers),
         None if loaded.bands is None else prevalence,
         sum(example.label is None for example in tested),
+        keep_seen,
+        tested,
     )
 
 

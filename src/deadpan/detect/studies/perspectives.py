@@ -231,14 +231,14 @@ class _Answers:
         self.raters = [rater for own in self.given for rater in own]
         self.value = np.array([value for own in self.given for value in own.values()])
 
-    def keys(self) -> list[tuple[str, str]]:
+    def row_names(self) -> list[tuple[str, str]]:
         """Return the example and the rater of each row."""
         return [(self.examples[item].id, rater) for item, rater in zip(self.item.tolist(), self.raters, strict=True)]
 
     def rows_of(self, part: _Answers) -> IntArray:
         """Return the rows here of the answers in a part of the examples."""
-        at = {key: row for row, key in enumerate(self.keys())}
-        return np.array([at[key] for key in part.keys()])
+        at = {key: row for row, key in enumerate(self.row_names())}
+        return np.array([at[key] for key in part.row_names()])
 
 
 Train = Callable[[Sequence[Example]], Detector]
