@@ -90,7 +90,9 @@ def test_files_hashes_and_reasons(tmp_path):
             "leak": "identical",
             "blank": "unlabelled",
         }
-    kept = [e for name in ("train", "test") for e in read_records(tmp_path / "out" / "data" / f"{name}.parquet", Example)]
+    kept = [
+        e for name in ("train", "test") for e in read_records(tmp_path / "out" / "data" / f"{name}.parquet", Example)
+    ]
     assert content_digest(kept) == cleaning.digest == read_manifest(tmp_path / "out").config["digest"]
     assert TEXTS[0] not in (tmp_path / "out" / "ids.csv").read_text()
 

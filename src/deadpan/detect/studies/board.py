@@ -21,10 +21,9 @@ from deadpan.page.results import output_page
 from deadpan.records import Example, Prediction
 from deadpan.results import Result
 from deadpan.stats import Interval, compare_predictions, score_predictions
-from deadpan.stats.outcomes import check_fits
 from deadpan.stats.ranking import rank_ranges
 from deadpan.stats.scores import beats, rank_value, with_direction
-from deadpan.stats.table import CONSTANT, constant_scores
+from deadpan.stats.table import CONSTANT, check_fits, constant_scores
 from deadpan.storage import (
     OutputPage,
     digest,
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
 _FILES = {"detect compare": "compare.json", "detect evaluate": "scores.json"}
 _AGAIN = "repeat the command with --out"
 CHECKED, EXACT, UNKNOWN = "", "near copies of training texts not excluded", "training texts not declared"
-"""Whether texts that a system was trained on were kept out of its test."""
+"""Notes on whether texts that a system was trained on were kept out of its test."""
 
 Published = Callable[[str, str], Sequence[tuple[str, float, str]]]
 """Published rows of a corpus by a metric: the system, its score, and where it was published."""
@@ -69,7 +68,7 @@ class BoardRow:
 
     @property
     def note(self) -> str:
-        """What a reader has to know beside the score."""
+        """Remarks that belong beside the score."""
         return "; ".join(filter(None, ["" if self.above_constant else "not above a constant answer", self.training]))
 
 
