@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
+from collections.abc import Iterable
 from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
@@ -58,3 +61,54 @@ def test_a_long_command_is_broken_as_a_shell_reads_it():
     names = ["llm", "plots", "neural", "corpus", "spark", "generate", "bench", "studio", "ko", "excel", "serve"]
     shown = str(installation(**{name: ["x"] for name in names}).fixes())
     assert " \\\n" in shown and "[llm,plots," in shown
+
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+WITHOUT_EXTRAS = """
+import sys
+sys.modules.update(dict.fromkeys(("duckdb", "narwhals", "pyarrow", "scipy", "sklearn", "threadpoolctl")))
+from deadpan.cli import main
+for line in sys.stdin.read().splitlines():
+    try:
+        main(line.split("|"))
+    except SystemExit as left:
+        print(left.code, line)
+"""
+"""Runs commands, one per line, as if the base install were all there is."""
+
+
+def without_extras(commands: Iterable[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", WITHOUT_EXTRAS]
+    empty = {**os.environ, "DEADPAN_CACHE": str(folder / "cache")}
+    return subprocess.run(
+        command, input="\n".join(commands), cwd=folder, env=empty, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.slow
+def test_the_base_install_is_enough_to_judge_score_compare_and_agree(tmp_path):
+    commands = (
+        "detect|Oh great, another meeting.",
+        f"detect|predict|{EXAMPLES}/tweets.csv|--column|text=tweet|--out|scored.csv",
+        "score|scored.csv|--column|text=tweet|--out|quality",
+        f"compare|{EXAMPLES}/logs/lm-eval-a|{EXAMPLES}/logs/lm-eval-b|--out|compared",
+        f"compare|{EXAMPLES}/logs/inspect-plain.eval|{EXAMPLES}/logs/inspect-literal.eval",
+        f"agree|{EXAMPLES}/raters.csv|--method|dawid-skene",
+        f"datasets|leaks|{EXAMPLES}/copies.csv",
+        "bench|run|--llm|baseline/longest|--runs|1|--out|runs",
+        "bench|site|runs|--out|board",
+    )
+    ran = without_extras(commands, tmp_path)
+    for command in commands:
+        assert f"0 {command}" in ran.stdout, f"{command}\n{ran.stderr}"
+
+
+def test_what_needs_an_extra_names_it(tmp_path):
+    commands = {
+        "detect|train|starter-en|--out|model": "this needs scikit-learn (deadpan[train])",
+        "datasets|convert|starter-en|--out|rows.parquet": "(deadpan[parquet])",
+        "corpus|build|dumps|--out|corpus": "this needs duckdb (deadpan[corpus])",
+    }
+    ran = without_extras(commands, tmp_path)
+    for command, said in commands.items():
+        assert f"2 {command}" in ran.stdout and said in ran.stderr, ran.stderr
