@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import re
+import shutil
 
 import pytest
 
-from deadpan import generate_dialogues
+from deadpan import generate_dialogues, read_dataset
+from deadpan.detect import study_origin
 from deadpan.errors import ConfigError, DataError
-from deadpan.generate.generation import estimate_cost, generation_status, run_only
+from deadpan.generate.generation import estimate_cost, generation_status, run_only, run_plan
+from deadpan.generate.plan import GenerationPlan, open_plan
 from deadpan.generate.release import write_release
 from deadpan.generate.report import write_report
 from deadpan.storage import read_manifest
-from dialogue_server import sources
+from dialogue_server import sources, stage_of
 
 SETTINGS = {"key_env": "", "price": [1.0, 2.0]}
 
@@ -86,11 +90,53 @@ def test_estimate_status_and_report_are_results(plan_of, server, tmp_path):
         write_report(plan)
 
 
+def test_answers_from_the_cache_are_counted_apart(call, tmp_path):
+    paid = call(n=4)
+    assert paid.spent > 0 and not any(step.cached_calls for step in paid.steps)
+    again = call(n=4, resume=True)
+    assert [step.cost for step in again.steps] == [step.cost for step in paid.steps], "this run paid for its journal"
+    shutil.rmtree(tmp_path / "out")
+    free = call(n=4)
+    assert free.spent == 0 and all(step.cost == 0 for step in free.steps)
+    for step, first in zip(free.steps, paid.steps, strict=True):
+        assert (step.cached_calls, step.cached_cost) == (first.calls, pytest.approx(first.cost))
+    assert "cached US $" in str(free) and f"an earlier run paid ${paid.spent:.4f} for them" in str(free)
+    assert "Answers from the cache cost an earlier run" in free.report.read_text("utf-8")
+
+
+def test_the_estimate_expects_the_retries_that_the_run_has_counted(plan_of, server):
+    server.fault = lambda body, n: (200, "Sorry?") if stage_of(body) == "dialogue" else None
+    plan = open_plan(plan_of(10))
+    before = {stage.stage: stage for stage in estimate_cost(plan).stages}
+    assert before["dialogue"].retried == 0.1 and before["dialogue"].calls == round(10 * (1 + 0.1 + 0.01))
+    run_plan(plan)
+    after = {stage.stage: stage for stage in estimate_cost(plan).stages}
+    assert after["situation"].retried == 0 and after["situation"].calls == 10
+    share = after["dialogue"].retried
+    assert share == pytest.approx(2 / 3), "of three tries the first two are followed by another"
+    assert after["dialogue"].calls == round(10 * (1 + share + share**2))
+
+
+@pytest.mark.slow
+def test_the_card_says_what_the_dialogues_are_worth_beside_organic_text(call, tmp_path):
+    call(with_contrast=True, filter={"abnormal": False})
+    plan = GenerationPlan(out=tmp_path / "out", with_contrast=True)
+    unmeasured = write_release(plan, tmp_path / "one", unjudged=True)
+    assert "2026.acl-long.1346" in (tmp_path / "one" / "README.md").read_text("utf-8") and "Not measured" in str(
+        unmeasured
+    )
+    organic = {"starter-en": read_dataset("starter-en").examples}
+    write_release(plan, tmp_path / "two", unjudged=True, organic=organic, study=study_origin)
+    card = (tmp_path / "two" / "README.md").read_text("utf-8")
+    assert re.search(r"A probe of words tells these dialogues from starter-en with an AUC of [01]\.\d+ \[", card)
+    assert re.search(r"On starter-en, a detector \(linear\) trained on these dialogues has an AUC of 0\.\d+ \[", card)
+    assert "Not measured" not in card
+
+
 def test_contrast_that_nobody_judged_is_not_called_judged(call, tmp_path):
     """With people's answers for the sarcastic responses only, the card says who labelled the rest."""
     from deadpan.formats.judgments import write_export
     from deadpan.generate.people import apply_people
-    from deadpan.generate.plan import GenerationPlan
     from deadpan.records import Judgment
 
     result = call(with_contrast=True)

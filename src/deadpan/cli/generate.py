@@ -12,6 +12,7 @@ from deadpan.cli.command import Group
 from deadpan.cli.options import (
     PATH,
     base_url_option,
+    comma_list,
     limit_option,
     max_cost_option,
     preset_choice,
@@ -217,12 +218,23 @@ def people_command(
 @_RUN
 @click.option("--out", type=PATH, required=True, help="Folder for the data set.")
 @click.option("--unjudged", is_flag=True, help="Use the labels the model was asked for, unchecked by people.")
+@click.option("--organic", metavar="A,B", help="Corpora of what people said, which the dialogues are compared with.")
+@reading_options
 @json_option
-def release_command(plan: Path, run: Path | None, out: Path, unjudged: bool, as_json: bool) -> None:
-    """Write the data set: split 8:1:1, speakers swapped in a random half, statistics, card, manifest."""
+def release_command(
+    plan: Path, run: Path | None, out: Path, unjudged: bool, organic: str | None, reading: Reading, as_json: bool
+) -> None:
+    """Write the data set: split 8:1:1, speakers swapped in a random half, statistics, card, manifest.
+
+    With --organic the card says how well a probe tells the dialogues from what people said, and what a detector
+    trained on them is worth there.
+    """
+    from deadpan.datasets import read_source
+    from deadpan.detect.studies.origin import study_origin
     from deadpan.generate.release import write_release
 
-    show(write_release(plan, out, run=run, unjudged=unjudged), as_json)
+    corpora = {name: read_source(name, reading).examples for name in comma_list(organic or "")}
+    show(write_release(plan, out, run=run, unjudged=unjudged, organic=corpora, study=study_origin), as_json)
 
 
 @generate.command("rephrase")

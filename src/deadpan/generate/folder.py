@@ -228,16 +228,23 @@ class StepCounts:
     tokens_out: int = 0
     cost_micros: int = 0
     unpriced_calls: int = 0
+    cached_calls: int = 0
+    cached_cost_micros: int = 0
     retried: Counter[str] = field(default_factory=Counter)
 
     def add_calls(self, replies: Iterable[Reply]) -> None:
-        """Add calls at the cost they had when they were made, including answers from the journal."""
+        """Add calls at the cost they had when they were made; those that another run paid for stand apart."""
         for reply in replies:
             self.calls += 1
             self.tokens_in += reply.usage.input_tokens if reply.usage else 0
             self.tokens_out += reply.usage.output_tokens if reply.usage else 0
-            self.cost_micros += round((reply.cost or 0.0) * MICRO)
-            self.unpriced_calls += reply.cost is None
+            cost = round((reply.cost or 0.0) * MICRO)
+            if reply.cached and not reply.journaled:
+                self.cached_calls += 1
+                self.cached_cost_micros += cost
+            else:
+                self.cost_micros += cost
+                self.unpriced_calls += reply.cost is None
 
     def as_dict(self) -> dict[str, int]:
         counts: dict[str, Any] = encode(self)
@@ -304,7 +311,10 @@ REPORT_PAGE = "report.html"
 
 @dataclass(frozen=True, slots=True)
 class StepResult(Result):
-    """Dialogues one step read, kept and dropped by reason, and the cost of its calls."""
+    """Dialogues one step read, kept and dropped by reason, and the cost of its calls.
+
+    `cost` is what this run paid; `cached_cost` what answers from the cache cost an earlier run.
+    """
 
     step: str
     folder: Path
@@ -315,14 +325,18 @@ class StepResult(Result):
     calls: int
     cost: float
     unpriced_calls: int
+    cached_calls: int
+    cached_cost: float
 
     @classmethod
     def of(cls, run: GenerationFolder, name: str, manifest: Manifest) -> StepResult:
         """Return the result of a finished step."""
         counts = manifest.counts
-        drops, changes, cost = dict(manifest.drops), dict(manifest.changes), counts["cost_micros"] / MICRO
-        read, kept, calls, unpriced = (counts[key] for key in ("read", "kept", "calls", "unpriced_calls"))
-        return cls(name, run.step(name), read, kept, drops, changes, calls, cost, unpriced)
+        return cls(
+            name, run.step(name), counts["read"], counts["kept"], dict(manifest.drops), dict(manifest.changes),
+            counts["calls"], counts["cost_micros"] / MICRO, counts["unpriced_calls"],
+            counts.get("cached_calls", 0), counts.get("cached_cost_micros", 0) / MICRO,
+        )  # fmt: skip
 
     def summary(self) -> Summary:
         return Summary((_table([self]),), (f"kept and dropped dialogues: {self.folder}",))
@@ -382,6 +396,9 @@ class GenerationResult(Result):
             notes.append("retried: " + ", ".join(f"{k} {n:,}" for k, n in sorted(self.retried.items())))
         unpriced = sum(step.unpriced_calls for step in self.steps)
         notes.append(f"spent ${self.spent:.4f}" + (f"; the price of {unpriced:,} calls is unknown" if unpriced else ""))
+        if cached := sum(step.cached_calls for step in self.steps):
+            saved = sum(step.cached_cost for step in self.steps)
+            notes.append(f"{cached:,} answers came from the cache; an earlier run paid ${saved:.4f} for them")
         if self.unsupported:
             notes.append(f"not sent, because a server does not take them: {', '.join(self.unsupported)}")
         if self.waiting:
@@ -407,17 +424,13 @@ class GenerationResult(Result):
 
 
 def _table(steps: Sequence[StepResult]) -> Table:
-    rows = tuple((step.step, step.read, step.kept, _cost(step), _reasons(step)) for step in steps)
-    return Table(("step", "read", "kept", "US $", "dropped; noticed"), rows)
-
-
-def _cost(step: StepResult) -> str:
-    if step.unpriced_calls:
-        return "unknown"
-    return f"{step.cost:.4f}" if step.calls else "-"
-
-
-def _reasons(step: StepResult) -> str:
-    drops = ", ".join(f"{reason} {n:,}" for reason, n in sorted(step.drops.items())) or "-"
-    changes = ", ".join(f"{reason} {n:,}" for reason, n in sorted(step.changes.items()))
-    return f"{drops}; {changes}" if changes else drops
+    any_cached = any(step.cached_calls for step in steps)
+    rows = []
+    for step in steps:
+        cost = "unknown" if step.unpriced_calls else f"{step.cost:.4f}" if step.calls else "-"
+        cached = (f"{step.cached_cost:.4f}" if step.cached_calls else "-",) if any_cached else ()
+        drops = ", ".join(f"{reason} {n:,}" for reason, n in sorted(step.drops.items())) or "-"
+        changes = ", ".join(f"{reason} {n:,}" for reason, n in sorted(step.changes.items()))
+        rows.append((step.step, step.read, step.kept, cost, *cached, f"{drops}; {changes}" if changes else drops))
+    columns = ("step", "read", "kept", "US $", *(("cached US $",) if any_cached else ()), "dropped; noticed")
+    return Table(columns, tuple(rows))

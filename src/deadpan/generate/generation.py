@@ -194,6 +194,8 @@ def _result(plan: GenerationPlan, spent: float, client: Client | None = None) ->
     )
 
 
+# Share of answers that are asked for again, assumed until the run has counted its own.
+_ASKED_AGAIN = 0.1
 # Source dialogues whose prompts are measured.
 _MEASURED = 20
 _TOKENS_PER_ROLE = 4
@@ -202,9 +204,10 @@ _UNLIMITED_TOKENS = 4_096
 
 @dataclass(frozen=True, slots=True)
 class StepEstimate:
-    """Calls, tokens and dollars of one step: `cost` if every first answer is usable, `most` if none is.
+    """Expected calls, tokens and dollars of one step; `most` dollars if no answer is usable before the last try.
 
-    With several candidates all of them are counted; a run stops earlier where one is good enough.
+    Of the answers a share of `retried` is asked for again: as in this run's folder, or one in ten where it has
+    none yet. With several candidates all of them are counted; a run stops earlier where one is good enough.
     """
 
     stage: str
@@ -214,6 +217,7 @@ class StepEstimate:
     tokens_out: int
     cost: float | None
     most: float | None
+    retried: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +230,7 @@ class CostEstimate(Result):
 
     @property
     def cost(self) -> float | None:
-        """Dollars if every first answer is usable; None where a price is unknown."""
+        """Dollars with the expected retries; None where a price is unknown."""
         return _sum([stage.cost for stage in self.stages])
 
     @property
@@ -239,15 +243,24 @@ class CostEstimate(Result):
         """The estimate in one line."""
         if self.cost is None:
             return f"{self.dialogues:,} dialogues: cost unknown, set price under [model] in the plan"
-        cost = f"about {_dollars(self.cost)} US dollars, at most {_dollars(self.most)}"
+        cost = f"about {_dollars(self.cost)} US dollars with retries, at most {_dollars(self.most)}"
         return f"{self.dialogues:,} dialogues: {cost}"
 
     def summary(self) -> Summary:
         rows = tuple(
-            (s.stage, s.model, s.calls, s.tokens_in, s.tokens_out, _dollars(s.cost), _dollars(s.most))
+            (
+                s.stage,
+                s.model,
+                s.calls,
+                f"{s.retried:.0%}",
+                s.tokens_in,
+                s.tokens_out,
+                _dollars(s.cost),
+                _dollars(s.most),
+            )
             for s in self.stages
         )
-        columns = ("step", "model", "calls", "tokens in", "tokens out", "US $", "at most")
+        columns = ("step", "model", "calls", "retried", "tokens in", "tokens out", "US $", "at most")
         unused = f" ({self.dropped:,} source dialogues cannot be used)" if self.dropped else ""
         return Summary((Table(columns, rows),), (f"{self.line}{unused}. Nothing was called.",))
 
@@ -295,20 +308,26 @@ def _estimate(
         asked = _candidate_questions(plan, language, measured)
     else:
         asked = [_one_question(plan, language, step, measured)]
+    again = _share_asked_again(plan, step)
+    tries = sum(again**n for n in range(plan.tries(step)))
+    times = [dialogues * min(q.times * tries, q.most) for q in asked]
     price = find_price(settings)
     cost = most = None
     if price:
-        cost = sum(price.cost(Usage(q.tokens_in, q.tokens_out)) * q.times for q in asked) * dialogues
+        cost = sum(price.cost(Usage(q.tokens_in, q.tokens_out)) * n for q, n in zip(asked, times, strict=True))
         most = sum(price.cost(Usage(q.tokens_in, q.longest)) * q.most for q in asked) * dialogues
-    return StepEstimate(
-        step,
-        settings.model,
-        sum(q.times for q in asked) * dialogues,
-        sum(q.tokens_in * q.times for q in asked) * dialogues,
-        sum(q.tokens_out * q.times for q in asked) * dialogues,
-        cost,
-        most,
-    )
+    sent = round(sum(q.tokens_in * n for q, n in zip(asked, times, strict=True)))
+    written = round(sum(q.tokens_out * n for q, n in zip(asked, times, strict=True)))
+    return StepEstimate(step, settings.model, round(sum(times)), sent, written, cost, most, again)
+
+
+def _share_asked_again(plan: GenerationPlan, step: str) -> float:
+    """Return the share of a step's answers that were asked for again, where the run has made the step."""
+    manifest = GenerationFolder(plan.out).manifest(step)
+    if manifest is None or not manifest.counts.get("calls"):
+        return _ASKED_AGAIN
+    again = sum(n for key, n in manifest.counts.items() if key.startswith("asked_again."))
+    return again / manifest.counts["calls"]
 
 
 def _one_question(plan: GenerationPlan, language: Language, step: str, measured: Sequence[Draft]) -> _Question:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from deadpan.cards import DataFacts, write_dataset_folder
 from deadpan.draws import draw
@@ -322,19 +322,31 @@ class DialogueRelease(Result):
 
     folder: Path
     statistics: DialogueStatistics
+    organic: tuple[str, ...] = ()
+    """The card's sentences on what the dialogues are worth beside text that people wrote."""
 
     def summary(self) -> Summary:
         counted = self.statistics.summary()
-        return Summary(counted.tables, (*counted.notes, f"data set: {self.folder}"))
+        return Summary(counted.tables, (*counted.notes, *self.organic, f"data set: {self.folder}"))
 
     def as_dict(self) -> dict[str, object]:
-        return {"out": str(self.folder), **self.statistics.as_dict()}
+        return {"out": str(self.folder), **self.statistics.as_dict(), "organic": list(self.organic)}
 
 
 def write_release(
-    plan: GenerationPlan | Path | str, out: Path | str, *, run: Path | str | None = None, unjudged: bool = False
+    plan: GenerationPlan | Path | str,
+    out: Path | str,
+    *,
+    run: Path | str | None = None,
+    unjudged: bool = False,
+    organic: Mapping[str, Sequence[Example]] | None = None,
+    study: Callable[..., Any] | None = None,
 ) -> DialogueRelease:
-    """Write the data set folder from people's answers, or, `unjudged`, with the labels asked for."""
+    """Write the data set folder from people's answers, or, `unjudged`, with the labels asked for.
+
+    With corpora of what people wrote (`organic`) and a `study` of origins (`deadpan.detect.study_origin`), the
+    card says how well a probe tells the dialogues from those, and what a detector trained on them is worth there.
+    """
     plan, out = open_plan(plan, run), Path(out)
     folder, language = GenerationFolder(plan.out), plan.open_language()
     tally, people = Tally(), Tally()
@@ -347,16 +359,40 @@ def write_release(
     examples = swap_half(examples, language, plan.seed, tally)
     parts = split(examples, TRAIN_DEV_TEST, seed=plan.seed)
     counted = dialogue_statistics(examples, people.changes, people.drops)
+    beside = _beside_organic(examples, organic, study, plan.seed) if organic and study else (_NOT_MEASURED,)
     out.mkdir(parents=True, exist_ok=True)
     write_json(out / "statistics.json", counted.as_dict())
     write_dataset_folder(
         out,
         {str(name): part for name, part in parts.items()},
-        _facts(plan, folder, language, counted),
+        _facts(plan, folder, language, counted, beside),
         tally=tally,
         command="generate release",
     )
-    return DialogueRelease(out, counted)
+    return DialogueRelease(out, counted, beside)
+
+
+_NOT_MEASURED = (
+    "Not measured: how well a probe tells these dialogues from what people write, and what a detector trained on "
+    "them is worth there. Detectors that are near perfect on written sarcasm can fail on real "
+    "(ACL 2026, 2026.acl-long.1346); deadpan generate release --organic CORPUS measures both."
+)
+_RELEASE = "this release"
+
+
+def _beside_organic(
+    examples: Sequence[Example], organic: Mapping[str, Sequence[Example]], study: Callable[..., Any], seed: int
+) -> tuple[str, ...]:
+    """Return what a test of origins finds, a sentence per number."""
+    found = study({_RELEASE: examples}, organic, seed=seed)
+    cells, names = found.matrix.cells, " and ".join(organic)
+    lines = [f"A probe of words tells these dialogues from {names} with an AUC of {found.origin}; 0.5 is chance."]
+    for name in organic:
+        lines.append(
+            f"On {name}, a detector ({found.matrix.system}) trained on these dialogues has an AUC of "
+            f"{cells[_RELEASE][name]}, one trained on {name} itself {cells[name][name]}."
+        )
+    return tuple(lines)
 
 
 def _judged_examples(run: GenerationFolder) -> tuple[list[Example], Tally]:
@@ -404,7 +440,9 @@ def _origin_of_contexts(plan: GenerationPlan, read: int, models: str) -> tuple[s
     )
 
 
-def _facts(plan: GenerationPlan, run: GenerationFolder, language: Language, counted: DialogueStatistics) -> DataFacts:
+def _facts(
+    plan: GenerationPlan, run: GenerationFolder, language: Language, counted: DialogueStatistics, beside: Sequence[str]
+) -> DataFacts:
     name = language.facts.name
     models = sorted({plan.settings(step).model for step in plan.asking})
     steps = run.manifests()
@@ -413,6 +451,7 @@ def _facts(plan: GenerationPlan, run: GenerationFolder, language: Language, coun
     limits = [
         "A language model wrote the dialogues: they show how it imagines sarcasm, not how people use it.",
         "Topics are those of the source dialogues.",
+        *beside,
     ]
     if limit:
         limits.append(limit)

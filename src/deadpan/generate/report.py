@@ -205,21 +205,30 @@ def _cost(page: Page, steps: Mapping[str, Manifest]) -> None:
             manifest.counts["calls"],
             manifest.counts["tokens_in"],
             manifest.counts["tokens_out"],
-            _dollars(manifest),
+            "unknown" if manifest.counts["unpriced_calls"] else f"{manifest.counts['cost_micros'] / MICRO:,.4f}",
+            manifest.counts["cached_calls"],
+            f"{manifest.counts['cached_cost_micros'] / MICRO:,.4f}",
         )
         for name, manifest in asked.items()
     ]
-    page.table(("step", "model", "calls", "tokens in", "tokens out", "US dollars"), rows, numeric=("US dollars",))
-    total = sum(manifest.counts["cost_micros"] for manifest in asked.values()) / MICRO
-    unknown = sum(manifest.counts["unpriced_calls"] for manifest in asked.values())
+    columns = (
+        "step",
+        "model",
+        "calls",
+        "tokens in",
+        "tokens out",
+        "US dollars",
+        "of them cached",
+        "cached, US dollars",
+    )
+    page.table(columns, rows, numeric=("US dollars", "cached, US dollars"))
+    sums = Counter[str]()
+    for manifest in asked.values():
+        sums.update(manifest.counts)
+    unknown, cached = sums["unpriced_calls"], sums["cached_cost_micros"] / MICRO
     also = f" The price of {unknown:,} calls is not known." if unknown else ""
-    page.note(f"${total:,.4f} in all, at the prices when the answers were made.{also}")
-
-
-def _dollars(manifest: Manifest) -> str:
-    if manifest.counts["unpriced_calls"]:
-        return "unknown"
-    return f"{manifest.counts['cost_micros'] / MICRO:,.4f}"
+    also += f" Answers from the cache cost an earlier run ${cached:,.4f}." if sums["cached_calls"] else ""
+    page.note(f"${sums['cost_micros'] / MICRO:,.4f} in all, at the prices when the answers were made.{also}")
 
 
 def _diversity(page: Page, measured: Diversity) -> None:

@@ -75,6 +75,7 @@ class CallRecord:
             cached=True,
             unsupported=self.unsupported,
             first_tokens=self.first_tokens,
+            journaled=not self.cached,
         )
 
 
