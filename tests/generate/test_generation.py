@@ -101,7 +101,7 @@ def test_answers_from_the_cache_are_counted_apart(call, tmp_path):
     for step, first in zip(free.steps, paid.steps, strict=True):
         assert (step.cached_calls, step.cached_cost) == (first.calls, pytest.approx(first.cost))
     assert "cached US $" in str(free) and f"an earlier run paid ${paid.spent:.4f} for them" in str(free)
-    assert "Answers from the cache cost an earlier run" in free.report.read_text("utf-8")
+    assert "Answers from the cache were paid for by an earlier run" in free.report.read_text("utf-8")
 
 
 def test_the_estimate_expects_the_retries_that_the_run_has_counted(plan_of, server):

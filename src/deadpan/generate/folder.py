@@ -183,6 +183,19 @@ class GenerationFolder:
         """The journal of every call of the run."""
         return self.root / ".calls.sqlite"
 
+    def from_cache(self) -> dict[str, tuple[int, float]]:
+        """Return, by step, how many answers came from the cache of all runs, and what they cost an earlier run."""
+        found: dict[str, tuple[int, float]] = {}
+        if self.journal.is_file():
+            with Journal(self.journal) as journal:
+                for _, record in journal.records():
+                    if record.get("cached"):
+                        # The questions of several candidates are tagged by their own names.
+                        step = record["tag"] if record["tag"] in STEP_NAMES else "dialogue"
+                        calls, cost = found.get(step, (0, 0.0))
+                        found[step] = (calls + 1, cost + (record.get("cost") or 0.0))
+        return found
+
     @contextmanager
     def lock(self) -> Iterator[None]:
         """Keep other runs out of the folder; report a full disk as such."""
@@ -228,23 +241,16 @@ class StepCounts:
     tokens_out: int = 0
     cost_micros: int = 0
     unpriced_calls: int = 0
-    cached_calls: int = 0
-    cached_cost_micros: int = 0
     retried: Counter[str] = field(default_factory=Counter)
 
     def add_calls(self, replies: Iterable[Reply]) -> None:
-        """Add calls at the cost they had when they were made; those that another run paid for stand apart."""
+        """Add calls at the cost they had when they were made, whoever paid: a repeated run counts the same."""
         for reply in replies:
             self.calls += 1
             self.tokens_in += reply.usage.input_tokens if reply.usage else 0
             self.tokens_out += reply.usage.output_tokens if reply.usage else 0
-            cost = round((reply.cost or 0.0) * MICRO)
-            if reply.cached and not reply.journaled:
-                self.cached_calls += 1
-                self.cached_cost_micros += cost
-            else:
-                self.cost_micros += cost
-                self.unpriced_calls += reply.cost is None
+            self.cost_micros += round((reply.cost or 0.0) * MICRO)
+            self.unpriced_calls += reply.cost is None
 
     def as_dict(self) -> dict[str, int]:
         counts: dict[str, Any] = encode(self)
@@ -329,13 +335,14 @@ class StepResult(Result):
     cached_cost: float
 
     @classmethod
-    def of(cls, run: GenerationFolder, name: str, manifest: Manifest) -> StepResult:
-        """Return the result of a finished step."""
-        counts = manifest.counts
+    def of(cls, run: GenerationFolder, name: str, cached: tuple[int, float] = (0, 0.0)) -> StepResult:
+        """Return the result of a finished step; `cached` are its answers from the cache and their cost."""
+        manifest = run.manifests()[name]
+        counts, (cached_calls, cached_cost) = manifest.counts, cached
+        cost = max(counts["cost_micros"] / MICRO - cached_cost, 0.0)
         return cls(
             name, run.step(name), counts["read"], counts["kept"], dict(manifest.drops), dict(manifest.changes),
-            counts["calls"], counts["cost_micros"] / MICRO, counts["unpriced_calls"],
-            counts.get("cached_calls", 0), counts.get("cached_cost_micros", 0) / MICRO,
+            counts["calls"], cost, counts["unpriced_calls"], cached_calls, cached_cost,
         )  # fmt: skip
 
     def summary(self) -> Summary:
@@ -387,7 +394,7 @@ class GenerationResult(Result):
 
     def counts(self) -> dict[str, int]:
         """Return the counts of the whole run, for its manifest."""
-        cost = sum(round(step.cost * MICRO) for step in self.steps)
+        cost = sum(round((step.cost + step.cached_cost) * MICRO) for step in self.steps)
         return {"read": self.read, "kept": self.kept, "dropped": self.dropped, "cost_micros": cost}
 
     def summary(self) -> Summary:

@@ -122,7 +122,7 @@ def run_only(
         if step in ASKING_STEPS:
             pipeline.check()
         pipeline.run_step(step)
-        return StepResult.of(pipeline.run, step, pipeline.run.manifests()[step])
+        return StepResult.of(pipeline.run, step, pipeline.run.from_cache().get(step, (0, 0.0)))
 
 
 def _known_step(name: str) -> str:
@@ -182,11 +182,11 @@ def open_run(
 def _result(plan: GenerationPlan, spent: float, client: Client | None = None) -> GenerationResult:
     run = GenerationFolder(plan.out)
     manifests = run.manifests()
-    finished = [name for name in plan.steps if name in manifests]
+    finished, cached = [name for name in plan.steps if name in manifests], run.from_cache()
     return GenerationResult(
         plan.out,
         plan.language,
-        tuple(StepResult.of(run, name, manifests[name]) for name in finished),
+        tuple(StepResult.of(run, name, cached.get(name, (0, 0.0))) for name in finished),
         spent,
         dict(client.retried) if client else {},
         tuple(name for name in plan.steps if name not in manifests),

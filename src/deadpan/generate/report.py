@@ -12,7 +12,7 @@ from deadpan.draws import sample
 from deadpan.duplicates import identity, shingles
 from deadpan.errors import ConfigError
 from deadpan.generate.backcheck import BACKCHECK_FOLDER
-from deadpan.generate.folder import MICRO, REPORT_PAGE, Draft, Dropped, GenerationFolder, as_examples
+from deadpan.generate.folder import REPORT_PAGE, Draft, Dropped, GenerationFolder, StepResult, as_examples
 from deadpan.generate.plan import GenerationPlan, open_plan
 from deadpan.generate.release import DialogueTables, dialogue_tables
 from deadpan.page import Page
@@ -97,7 +97,7 @@ def write_sections(page: Page, plan: GenerationPlan) -> None:
     drafts = sample(run.drafts(last), _SAMPLES, seed=plan.seed, key=lambda draft: draft.id)
     _samples(page, plan, drafts, kept)
     _dropped_samples(page, run, steps)
-    _cost(page, steps)
+    _cost(page, run)
     if kept:
         _diversity(page, diversity(lambda: run.drafts(last), plan.seed))
     _backcheck(page, run)
@@ -195,9 +195,11 @@ def _dropped_text(dropped: Dropped) -> str:
     return _inline(dropped.draft.turns or dropped.draft.source) if dropped.draft else ""
 
 
-def _cost(page: Page, steps: Mapping[str, Manifest]) -> None:
+def _cost(page: Page, run: GenerationFolder) -> None:
     page.heading("Cost")
-    asked = {name: manifest for name, manifest in steps.items() if manifest.counts.get("calls")}
+    cached = run.from_cache()
+    asked = {name: manifest for name, manifest in run.manifests().items() if manifest.counts.get("calls")}
+    results = {name: StepResult.of(run, name, cached.get(name, (0, 0.0))) for name in asked}
     rows = [
         (
             name,
@@ -205,30 +207,18 @@ def _cost(page: Page, steps: Mapping[str, Manifest]) -> None:
             manifest.counts["calls"],
             manifest.counts["tokens_in"],
             manifest.counts["tokens_out"],
-            "unknown" if manifest.counts["unpriced_calls"] else f"{manifest.counts['cost_micros'] / MICRO:,.4f}",
-            manifest.counts["cached_calls"],
-            f"{manifest.counts['cached_cost_micros'] / MICRO:,.4f}",
+            "unknown" if manifest.counts["unpriced_calls"] else f"{results[name].cost:,.4f}",
+            f"{results[name].cached_cost:,.4f}",
         )
         for name, manifest in asked.items()
     ]
-    columns = (
-        "step",
-        "model",
-        "calls",
-        "tokens in",
-        "tokens out",
-        "US dollars",
-        "of them cached",
-        "cached, US dollars",
-    )
-    page.table(columns, rows, numeric=("US dollars", "cached, US dollars"))
-    sums = Counter[str]()
-    for manifest in asked.values():
-        sums.update(manifest.counts)
-    unknown, cached = sums["unpriced_calls"], sums["cached_cost_micros"] / MICRO
+    columns = ("step", "model", "calls", "tokens in", "tokens out", "US dollars", "cached, US dollars")
+    page.table(columns, rows, numeric=columns[-2:])
+    unknown = sum(one.unpriced_calls for one in results.values())
     also = f" The price of {unknown:,} calls is not known." if unknown else ""
-    also += f" Answers from the cache cost an earlier run ${cached:,.4f}." if sums["cached_calls"] else ""
-    page.note(f"${sums['cost_micros'] / MICRO:,.4f} in all, at the prices when the answers were made.{also}")
+    also += " Answers from the cache were paid for by an earlier run." if cached else ""
+    total = sum(one.cost for one in results.values())
+    page.note(f"${total:,.4f} in all, at the prices when the answers were made.{also}")
 
 
 def _diversity(page: Page, measured: Diversity) -> None:

@@ -75,7 +75,6 @@ class CallRecord:
             cached=True,
             unsupported=self.unsupported,
             first_tokens=self.first_tokens,
-            journaled=not self.cached,
         )
 
 

@@ -57,9 +57,8 @@ class Reply:
 
     `cost` is in US dollars, None where the price or the usage is unknown. `seconds` is the time of the
     attempt that was answered. `retried` gives the reason of every attempt before it. A reply from the cache
-    or a journal keeps the cost and seconds it had when it was made, and has `cached` set; `journaled` says that
-    the run of the journal paid for it, earlier. `unsupported` names the parameters that the server does not take
-    and that were therefore not sent.
+    or a journal keeps the cost and seconds it had when it was made, and has `cached` set. `unsupported` names
+    the parameters that the server does not take and that were therefore not sent.
     """
 
     text: str
@@ -75,7 +74,6 @@ class Reply:
     """Probabilities of the likeliest first tokens; empty unless asked for."""
     probabilities: Mapping[str, float] = field(default_factory=dict, hash=False)
     """The probability of each choice among the choices; empty where the server does not say."""
-    journaled: bool = False
 
     @property
     def attempts(self) -> int:

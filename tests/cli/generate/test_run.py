@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import resource
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -90,6 +91,7 @@ def test_a_step_alone_and_what_comes_before_it(deadpan, plan_of):
 def test_a_run_in_two_parts_is_a_run(deadpan, plan_of, server, tmp_path):
     path = plan_of(6)
     whole = deadpan("generate", "run", path, "--out", tmp_path / "whole", "--json").json
+    shutil.rmtree(tmp_path / "cache")  # the page says which answers another run paid for
     part = deadpan("generate", "run", path, "--until", "situation", "--json").json
     assert [step["step"] for step in part["steps"]] == ["source", "situation"]
     assert part["waiting"][0] == "politeness" and not (tmp_path / "run" / "manifest.json").exists()
@@ -145,7 +147,7 @@ def test_the_dry_run_prices_and_calls_nothing(deadpan, plan_of, server, tmp_path
     assert server.asked == [] and not (tmp_path / "run").exists()
     assert found["dialogues"] == 40 and 0 < found["cost"] < found["most"]
     real = deadpan("generate", "run", plan_of(40), "--json").json
-    assert found["stages"][0]["calls"] == 40
+    assert found["stages"][0]["calls"] == 44, "one answer in ten is expected to be asked again"
     assert 0.3 < found["cost"] / real["spent"] < 3  # the server's token counts are made up
 
 
