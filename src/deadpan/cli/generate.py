@@ -102,7 +102,13 @@ def run_command(
         return
     opened = open_plan(plan, out, preset)
     if only == "backcheck":
-        show(_back_check(plan, out, detector, confident), as_json)
+        from deadpan.detect.detector import Detector
+        from deadpan.generate.backcheck import back_check
+
+        if detector is None:
+            raise click.UsageError("--only backcheck needs --detector FOLDER")
+        judge = Detector.load(detector)
+        show(back_check(plan, judge, name=judge.system, run=out, confident=confident), as_json)
     elif dry_run:
         show(estimate_cost(opened, limit=limit), as_json)
     elif only:
@@ -122,28 +128,14 @@ def _print_cost(estimate: CostEstimate) -> None:
         click.echo(estimate.line, err=True)
 
 
-def _back_check(plan: Path, run: Path | None, folder: Path | None, confident: float) -> Any:
-    from deadpan.detect.detector import Detector
-    from deadpan.generate.backcheck import back_check
-
-    if folder is None:
-        raise click.UsageError("--only backcheck needs --detector FOLDER")
-    detector = Detector.load(folder)
-    return back_check(plan, detector, name=detector.system, run=run, confident=confident)
-
-
 @generate.command("report")
 @_PLAN
 @_RUN
 @click.option("--out", type=PATH, help="Page to write. [default: report.html in the run folder]")
-@click.option("--tables", is_flag=True, help="Also show KoCoSa's Tables 4 to 7 and draw Figure 3.")
+@click.option("--tables", is_flag=True, help="Also show KoCoSa's Tables 4 to 7; Figure 3 becomes topics.svg.")
 @json_option
 def report_command(plan: Path, run: Path | None, out: Path | None, tables: bool, as_json: bool) -> None:
-    """Write the page that shows whether a run is worth annotating.
-
-    --tables shows the run in the tables of the KoCoSa paper, beside the published numbers; its Figure 3
-    becomes topics.svg beside the page.
-    """
+    """Write the page that shows whether a run is worth annotating."""
     from deadpan.generate.report import write_report
 
     show(write_report(plan, run=run, path=out, with_tables=tables), as_json)

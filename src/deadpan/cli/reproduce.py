@@ -31,6 +31,5 @@ def reproduce(papers: tuple[str, ...], out: Path, as_json: bool, **options: Any)
     from deadpan.reproduce.reproduction import reproduce as run
 
     with progress_bar() as progress:
-        say = (lambda line: None) if as_json else (lambda line: click.echo(line, err=True))
-        result = run(list(papers), out, progress=progress, on_estimate=say, **options)
-    show(result, as_json)
+        say = None if as_json else (lambda line: click.echo(line, err=True))
+        show(run(list(papers), out, progress=progress, on_estimate=say, **options), as_json)

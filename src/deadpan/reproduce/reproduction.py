@@ -317,7 +317,7 @@ def reproduce(
     *,
     only: Sequence[str] = (),
     progress: Progress = silent,
-    on_estimate: Callable[[str], None] = lambda line: None,
+    on_estimate: Callable[[str], None] | None = None,
     **options: Any,
 ) -> Reproduction:
     """Measure every cell of some papers again and write pages, JSON and a manifest to `out`.
@@ -347,7 +347,8 @@ def reproduce(
         started = [_PaperJobs(paper, runner, only) for paper in read]
         # The cheapest first: most cells are there after a minute, whatever the trainings take.
         todo = sorted(((seconds, each, job) for each in started for seconds, job in each.jobs), key=lambda row: row[0])
-        on_estimate(_estimate([seconds for seconds, _, _ in todo], settings.quick))
+        if on_estimate is not None:
+            on_estimate(_estimate([seconds for seconds, _, _ in todo], settings.quick))
         total = sum(len(each.cells) for each in started)
         for _, each, job in todo:
             progress(_TITLE, sum(len(one.judged) for one in started), total)
