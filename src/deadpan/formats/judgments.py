@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
-from deadpan.cards.card import HubConfig
+from deadpan.cards import HubConfig
 from deadpan.drops import Tally
 from deadpan.errors import DataError, DeadpanError
 from deadpan.formats.rows import TableRow

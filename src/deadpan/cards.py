@@ -1,4 +1,4 @@
-"""The contents of a card: facts that people write, and sizes that are counted."""
+"""Data and model cards: facts that people write, sizes that are counted, Hugging Face and Croissant metadata."""
 
 from __future__ import annotations
 

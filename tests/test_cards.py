@@ -12,8 +12,7 @@ from typing import get_args
 import pyarrow.parquet as pq
 import pytest
 
-from deadpan.cards import DataFacts, ModelFacts, Sizes, data_card, model_card, write_dataset_folder
-from deadpan.cards.card import KINDS
+from deadpan.cards import KINDS, DataFacts, ModelFacts, Sizes, data_card, model_card, write_dataset_folder
 from deadpan.drops import Tally
 from deadpan.errors import ConfigError, DataError
 from deadpan.records import Example, LabelKind, Turn
