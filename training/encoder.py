@@ -20,11 +20,11 @@ import numpy as np
 from base import write_card
 from corpora import parts, read_corpora
 from deadpan.detect.detector import BASE, SHIPPED, Detector
-from deadpan.detect.features.logistic import DenseBlock, fit_logistic
+from deadpan.detect.neural.transformer import Transformer
 from deadpan.detect.system import System, sigmoid
 from deadpan.detect.systems.ensembles import STRENGTH, log_odds
+from deadpan.detect.systems.logistic import DenseBlock, fit_logistic
 from deadpan.detect.systems.mixture import corpus_weights
-from deadpan.detect.transformer.system import Transformer
 from deadpan.draws import draw, sample
 from deadpan.errors import need
 from deadpan.records import Example

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from corpora import CORPORA
-from deadpan.detect.features.logistic import fit_scale
+from deadpan.detect.systems.logistic import fit_scale
 from deadpan.detect.systems.mixture import corpus_weights
 from deadpan.detect.verdicts import Bands, rescaled
 from deadpan.draws import draw

@@ -1,12 +1,13 @@
-"""Base class of what library functions return: readable by people and by machines.
+"""What library functions return, readable by people and by machines; and a value with its confidence interval.
 
-It imports nothing at run time, so that `stats` can use it although pages are drawn with `stats`.
+It imports nothing at run time: `stats` computes intervals and pages show them, and a page must not load `stats`.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import fields, is_dataclass
+from dataclasses import asdict, dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -60,3 +61,40 @@ def _short(name: str, value: object) -> str:
     if is_dataclass(value):
         return f"{name}={type(value).__name__}"
     return f"{name}={value!r}"
+
+
+@dataclass(frozen=True, slots=True)
+class Interval(Result):
+    """A value, its confidence interval from `low` to `high`, and the number `n` of things it is about.
+
+    An undefined value is None, never NaN, and `why` gives the reason. `why` can also qualify a value: it
+    is a convention (precision is 0 where nothing was predicted), or its interval is too narrow.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    level: float
+    n: int
+    why: str = ""
+
+    def __post_init__(self) -> None:
+        for figure in (self.value, self.low, self.high):
+            if figure is not None and math.isnan(figure):
+                raise ValueError("an undefined figure is None with a reason, never NaN")
+
+    def __str__(self) -> str:
+        from deadpan.page.numbers import score
+
+        return score(self)
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the fields, for a manifest or `--json`."""
+        return asdict(self)
+
+    def summary(self) -> Summary:
+        """Return a table of one row."""
+        from deadpan.page import Summary, Table
+        from deadpan.stats.interval import interval_name
+
+        return Summary((Table((f"value, {interval_name(self.level)}", "n"), ((self, self.n),)),))

@@ -196,7 +196,7 @@ def test_one_model_run_twice_is_told_apart_by_folder(deadpan, mine, tmp_path):
 @pytest.mark.parametrize("width", [80, 200])
 def test_the_table_to_watch_fits_a_terminal(width):
     from deadpan.bench.runs.run import RunState, state_table
-    from deadpan.page.terminal import render_text
+    from deadpan.page.summary import render_text
 
     states = [
         RunState("openai/a", 100, done=50, resumed=30, retries=2, escalated=3, spent=0.5, state="running"),

@@ -14,8 +14,8 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from deadpan.detect.answer import answer_text
 from deadpan.detect.detector import Detector, check_model_folder, clear_model_folder, encoder_is_ready
+from deadpan.detect.explanation import answer_text
 from deadpan.detect.inputs import SeenTexts
 from deadpan.detect.verdicts import at_threshold
 from deadpan.errors import ConfigError, DataError, DeadpanError, ModelError

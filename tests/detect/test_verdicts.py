@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deadpan.detect.answer import answer_text, load_at
-from deadpan.detect.detector import Detector
+from deadpan.detect.detector import Detector, load_at
+from deadpan.detect.explanation import answer_text
 from deadpan.detect.studies.evaluation import evaluate
 from deadpan.detect.system import System, predictions
 from deadpan.detect.verdicts import (
@@ -24,7 +24,6 @@ from deadpan.detect.verdicts import (
     NO_WORDS,
     Bands,
     at_prevalence,
-    choose_band,
     choose_threshold,
     guess_language,
     has_words,
@@ -93,19 +92,6 @@ def test_a_tag_that_is_spoken_of_marks_nothing():
     assert judge("#irony is the topic of this week.", 0.01).label is False
     assert judge("A talk on #sarcasm detection tomorrow.", 0.01).label is False
     assert judge("#irony Is this your best?", 0.01).raw == MARKED
-
-
-def test_a_band_leaves_out_what_is_nearest_to_the_threshold():
-    rng = np.random.default_rng(0)
-    labels = np.arange(2000) % 2 == 0
-    scores = np.clip(0.5 + np.where(labels, 0.1, -0.1) + rng.normal(0, 0.15, 2000), 0, 1)
-    low, high = choose_band(labels, scores, coverage=0.7, plain=scores[~labels], min_specificity=0.95)
-    decided = (scores <= low) | (scores >= high)
-    right = (scores >= high)[decided] == labels[decided]
-    everything = (scores >= 0.5) == labels
-    assert 0.55 < decided.mean() < 0.75
-    assert right.mean() > everything.mean() + 0.05
-    assert (scores[~labels] >= high).mean() <= 0.051
 
 
 def test_bands_are_saved_and_evaluate_reports_coverage(tmp_path):

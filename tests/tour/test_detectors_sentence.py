@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from deadpan.detect.answer import answer_text
+from deadpan.detect.explanation import answer_text
 from deadpan.page import Page
 from deadpan.tour.detectors import SENTENCE, sentence_stop
 from deadpan.tour.guide import Guide

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from deadpan.cli.options import PATH
-from deadpan.cli.terminal.output import json_option, seed_option, show
+from deadpan.cli.terminal import json_option, seed_option, show
 
 SCALES = ("nominal", "ordinal", "interval", "ratio")
 METHODS = ("majority", "dawid-skene", "mace")

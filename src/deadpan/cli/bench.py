@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadpan.bench import DEFAULT_SET
-from deadpan.cli.command import Group
+from deadpan.cli import Group
 from deadpan.cli.llm import NumberOrNone, sampling_options
 from deadpan.cli.options import (
     PATH,
@@ -26,8 +26,7 @@ from deadpan.cli.options import (
     refuse_with,
     sample_option,
 )
-from deadpan.cli.terminal.live import live
-from deadpan.cli.terminal.output import json_option, seed_option, show
+from deadpan.cli.terminal import json_option, live, seed_option, show
 from deadpan.errors import ConfigError
 
 if TYPE_CHECKING:

@@ -10,10 +10,9 @@ from typing import Any
 
 import click
 
-from deadpan.cli.command import Group
+from deadpan.cli import Group
 from deadpan.cli.options import FOLDER, PATH, joined, preset_option
-from deadpan.cli.terminal.output import json_option, seed_option, show
-from deadpan.cli.terminal.progress import progress_bar
+from deadpan.cli.terminal import json_option, progress_bar, seed_option, show
 from deadpan.corpus.settings import BUILD_STEPS
 
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)

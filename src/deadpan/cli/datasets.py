@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadpan.cli import options
-from deadpan.cli.command import Group
-from deadpan.cli.terminal.output import emit, json_option, seed_option, show, show_conversation, show_tally
-from deadpan.cli.terminal.progress import progress_bar
+from deadpan.cli import Group, options
+from deadpan.cli.terminal import emit, json_option, progress_bar, seed_option, show, show_conversation, show_tally
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from deadpan.cli.options import FOLDER
-from deadpan.cli.terminal.output import json_option, show
+from deadpan.cli.terminal import json_option, show
 
 
 @click.command()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadpan.cli.command import Group
+from deadpan.cli import Group
 from deadpan.cli.options import (
     PATH,
     base_url_option,
@@ -19,8 +19,7 @@ from deadpan.cli.options import (
     reading_options,
     source_argument,
 )
-from deadpan.cli.terminal.output import console, json_option, show, show_conversation
-from deadpan.cli.terminal.progress import progress_bar
+from deadpan.cli.terminal import console, json_option, progress_bar, show, show_conversation
 
 if TYPE_CHECKING:
     from deadpan.datasets.reading import Reading

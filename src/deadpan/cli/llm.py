@@ -9,9 +9,9 @@ from typing import Any
 import click
 
 from deadpan.arguments import parse_pair
-from deadpan.cli.command import Group
+from deadpan.cli import Group
 from deadpan.cli.options import base_url_option, joined, key_env_option
-from deadpan.cli.terminal.output import emit, json_option
+from deadpan.cli.terminal import emit, json_option
 
 
 class NumberOrNone(click.ParamType[Any]):

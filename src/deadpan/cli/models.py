@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from deadpan.cli.terminal.output import emit, json_option, show
-from deadpan.cli.terminal.progress import progress_bar
+from deadpan.cli.terminal import emit, json_option, progress_bar, show
 
 
 @click.group()

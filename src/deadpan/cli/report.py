@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from deadpan.cli.options import FOLDER, out_option
-from deadpan.cli.terminal.output import json_option, show
+from deadpan.cli.terminal import json_option, show
 
 
 @click.command()

@@ -6,8 +6,7 @@ from typing import Any
 import click
 
 from deadpan.cli.options import PATH, base_url_option, data_dir_option, out_option
-from deadpan.cli.terminal.output import json_option, seed_option, show
-from deadpan.cli.terminal.progress import progress_bar
+from deadpan.cli.terminal import json_option, progress_bar, seed_option, show
 
 
 @click.command()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from deadpan.cli.options import FOLDER, PATH, metric_option, reading_options, source_argument
-from deadpan.cli.terminal.output import json_option, seed_option, show
+from deadpan.cli.terminal import json_option, seed_option, show
 
 if TYPE_CHECKING:
     from deadpan.datasets import Reading

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from deadpan.cli.options import FILE, base_url_option
-from deadpan.cli.terminal.output import json_option, show
+from deadpan.cli.terminal import json_option, show
 
 
 @click.command()

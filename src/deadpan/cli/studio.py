@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadpan.arguments import parse_pair
-from deadpan.cli.command import Group
+from deadpan.cli import Group
 from deadpan.cli.options import PATH, limit_option, preset_choice, published, reading_options, sample_option
-from deadpan.cli.terminal.output import json_option, seed_option, show
+from deadpan.cli.terminal import json_option, seed_option, show
 from deadpan.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def _plan(
         items = open_set(source)
         settings = {"set": items.label, "set_hash": items.hash}
         return plan_from_records(protocol, items.items[:limit], sample=sample, seed=seed, settings=settings)
-    from deadpan.cli.terminal.progress import progress_bar
+    from deadpan.cli.terminal import progress_bar
     from deadpan.datasets import read_source
 
     with progress_bar() as progress:

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from deadpan.cli.options import PATH
-from deadpan.cli.terminal.output import json_option, seed_option, show
+from deadpan.cli.terminal import json_option, seed_option, show
 
 
 @click.command()

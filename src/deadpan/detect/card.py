@@ -1,17 +1,18 @@
-"""Knowledge of the detectors in the package: the corpora they were taught by, and held-out scores by kind of text."""
+"""Facts about detectors: their card (corpora, held-out scores by kind of text), their top features, and all systems."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from deadpan.detect import SYSTEMS
 from deadpan.errors import ConfigError
-from deadpan.page import Table
-from deadpan.page.summary import Summary
-from deadpan.page.table import Cell
+from deadpan.formats.labels import label_words
+from deadpan.page import Cell, Summary, Table
 from deadpan.results import Result
 from deadpan.storage import read_json
 
@@ -112,3 +113,78 @@ def need_card(detector: str) -> Card:
     if card is None:
         raise ConfigError(f"{detector}: only the detectors that come with the package have a card")
     return card
+
+
+@dataclass(frozen=True, slots=True)
+class TopFeatures(Result):
+    """The n-grams or rules with the largest weights for sarcastic and for sincere (SARC's Table 3).
+
+    For a detector of one `category`, they are those for it and against it.
+    """
+
+    sarcastic: tuple[tuple[str, float], ...]
+    sincere: tuple[tuple[str, float], ...]
+    category: str = ""
+
+    def summary(self) -> Summary:
+        """Return both lists side by side."""
+        rows = []
+        for place in range(max(len(self.sarcastic), len(self.sincere))):
+            cells: list[str] = []
+            for side in (self.sarcastic, self.sincere):
+                cells += (side[place][0], f"{side[place][1]:+.2f}") if place < len(side) else ("", "")
+            rows.append(tuple(cells))
+        yes, no = label_words(self.category)
+        return Summary((Table((yes, "weight", no, "weight "), tuple(rows)),))
+
+    def as_dict(self) -> dict[str, object]:
+        """Return both lists."""
+        return {"sarcastic": [list(pair) for pair in self.sarcastic], "sincere": [list(pair) for pair in self.sincere]}
+
+
+def top_features(name: str, top: int = 10) -> TopFeatures:
+    """Return the features of a saved detector with the largest weights on either side."""
+    from deadpan.detect.detector import Detector
+
+    detector = Detector.load(name)
+    features = getattr(detector.predictor, "top_features", None)
+    if features is None:
+        raise ConfigError(f"{name}: this system has no features with weights; explain a text instead")
+    sarcastic, sincere = features(top)
+    return TopFeatures(tuple(map(tuple, sarcastic)), tuple(map(tuple, sincere)), detector.category)
+
+
+@dataclass(frozen=True, slots=True)
+class SystemInfo:
+    """A registered system, and the pip command that makes it usable where something is missing."""
+
+    name: str
+    about: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class SystemList(Result):
+    """All registered systems."""
+
+    systems: tuple[SystemInfo, ...]
+
+    def summary(self) -> Summary:
+        """Return a row per system."""
+        rows = tuple((info.name, info.about, info.state) for info in self.systems)
+        return Summary((Table(("system", "description", "state"), rows),))
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the systems in order."""
+        return {"systems": [asdict(info) for info in self.systems]}
+
+
+def list_systems() -> SystemList:
+    """Return every registered system, and whether what it needs is installed."""
+    infos = []
+    for name in SYSTEMS:
+        system = SYSTEMS.load(name)
+        missing = system.library and find_spec(system.library) is None
+        state = f"needs the extra {system.extra}" if missing else "ready"
+        infos.append(SystemInfo(name, system.about, state))
+    return SystemList(tuple(infos))

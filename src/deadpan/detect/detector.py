@@ -307,7 +307,7 @@ class Detector:
 
     def export(self, form: str, folder: Path | str) -> Path:
         """Write the encoder for others: "safetensors" (a Hugging Face folder) or "onnx"."""
-        from deadpan.detect.transformer.system import export_model
+        from deadpan.detect.neural.transformer import export_model
 
         return export_model(self.predictor, form, Path(folder))
 
@@ -386,7 +386,13 @@ def clear_model_folder(folder: Path) -> None:
     (folder / "manifest.json").unlink()
 
 
-# ------------------------------------------------------------ the two detectors in the package as one
+# ------------------------------------------------------------ the detectors in the package
+
+
+def load_at(name: str, prevalence: float | None) -> Detector:
+    """Load a detector; with a prevalence, its scores are for that share of sarcastic texts."""
+    detector = Detector.load(name)
+    return detector if prevalence is None else detector.at(prevalence)
 
 
 def encoder_is_ready() -> bool:

@@ -1,4 +1,4 @@
-"""The answer to one text: what its score means, and which phrases and earlier turns it depends on.
+"""The answer to one text: its label, what its score means, and which phrases and earlier turns it depends on.
 
 A phrase is a run of words inside a sentence. What it contributes is found by leaving it out, so that any
 system can be explained, and every number that is told was computed.
@@ -11,24 +11,17 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from html import escape
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
 
 from deadpan.detect.card import Card
+from deadpan.detect.detector import AUTO, ENCODER, Detector, best_detector, load_at
 from deadpan.detect.verdicts import MARKED, NAMES, NO_WORDS, Bands, at_prevalence, guess_language
 from deadpan.errors import ConfigError
 from deadpan.formats.labels import CANNOT_TELL, NOT_SUPPORTED, label_words
-from deadpan.page import Page, Table
-from deadpan.page.summary import Summary
-from deadpan.palette import LIGHT
+from deadpan.page import Summary, Table
 from deadpan.records import Example, Prediction, Turn
 from deadpan.results import Result
-from deadpan.text import printable
-
-if TYPE_CHECKING:
-    from deadpan.detect.detector import Detector
 
 MOST_WORDS = 200
 LONGEST_PHRASE = 5
@@ -73,6 +66,41 @@ LOG_ODDS = (
     "out: +0.7 doubles the odds, -0.7 halves them. Words work together, so pushes need not add up."
 )
 _SENTENCE_END = re.compile(r"[.!?…。！？؟][\"'”’)]*$")
+BY_ENCODER = "Answered by `encoder`, the most accurate detector in the package for English."
+
+
+def answer_text(
+    text: str,
+    *,
+    context: Sequence[str] = (),
+    detector: str = AUTO,
+    prevalence: float | None = None,
+    in_detail: bool = False,
+) -> Explanation:
+    """Label one text with a saved detector, and name the phrases and turns that its score depends on.
+
+    `prevalence` is the share of sarcastic texts where it comes from; the score is for that share. "auto" is
+    `encoder` for English where its weights have been pulled, and `base` elsewhere. `in_detail` shows every word.
+    """
+    if not text.strip():
+        raise ConfigError("there is no word to judge: give a text, or lines with deadpan detect predict")
+    name = best_detector(text, detector)
+    loaded = load_at(name, prevalence)
+    notes = [*_unread(loaded, text, context), *([BY_ENCODER] if name == ENCODER else [])]
+    return loaded.explain(text, context=context, model=name, notes=notes, in_detail=in_detail)
+
+
+def _unread(detector: Detector, text: str, context: Sequence[str]) -> list[str]:
+    """Return what of the text or its context the model did not read, if anything."""
+    if context and detector.predictor.context.turns == 0:
+        return ["The context was NOT read: this model reads the response only; train one that reads turns."]
+    members = getattr(detector.predictor, "members_", [detector.predictor])
+    found = [getattr(getattr(each, "options", None), "max_tokens", None) for each in members]
+    limits = [limit for limit in found if limit is not None]
+    if not limits or len(text.split()) <= min(limits):
+        return []
+    what = "this model" if len(limits) == len(members) else "the encoder in this model"
+    return [f"Only the beginning of the text was read: {what} reads at most {min(limits)} words."]
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +234,9 @@ class Explanation(Result):
 
     def write_page(self, path: Path) -> None:
         """Write a page with the conversation, the reasons, a bar per word, and the numbers."""
+        from deadpan.detect.chart import influence_chart
+        from deadpan.page import Page
+
         if path.suffix.lower() not in (".html", ".htm"):
             raise ConfigError(f"{path}: the page is HTML: give a name that ends in .html")
         first, *others = self.in_words()
@@ -401,60 +432,3 @@ def reasons(detector: Detector) -> Callable[[Example, Prediction], str]:
         return " ".join((*(explanation.reasons() if explanation.words else ()), *explanation.notes))
 
     return reason
-
-
-# ------------------------------------------------------------ the chart
-
-_HEIGHT, BARS, NUMBER = 24, 280, 60
-LONGEST_NAME = 24
-_LETTER = 8.5
-"""Width of an average letter at 14 pixels, rounded up; names are set aside as much room as they need."""
-
-
-def influence_chart(pieces: Sequence[tuple[str, float]], sides: tuple[str, str] = ("sincere", "sarcastic")) -> str:
-    """Return the chart of (text, push) pieces; `sides` names the left and the right."""
-    largest = max(0.5, *(abs(push) for _, push in pieces))
-    names = [_name(text) for text, _ in pieces]
-    label = 16 + max(40, round(_LETTER * max(map(_width, names), default=0)))
-    middle, half, width = label + BARS / 2, BARS / 2 - NUMBER, label + BARS
-    bars = [
-        _bar(name, push, place * _HEIGHT, label, (middle, half * abs(push) / largest))
-        for place, (name, (_, push)) in enumerate(zip(names, pieces, strict=True))
-    ]
-    bottom = len(pieces) * _HEIGHT
-    words = "".join(
-        f'<text x="{at}" y="{bottom + 20}" text-anchor="{side}" style="fill: {LIGHT[role]}">{mark}</text>'
-        for at, side, role, mark in (
-            (middle - 8, "end", "sincere-text", f"● {escape(sides[0])}"),
-            (middle + 8, "start", "sarcastic-text", f"▲ {escape(sides[1])}"),
-        )
-    )
-    axis = f'<path d="M{middle} 0V{bottom}" style="stroke: {LIGHT["rule"]}"/>{words}'
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {bottom + 30}" width="{width}" '
-        f'style="font: 14px system-ui, sans-serif; min-width: 0; max-width: {width}px">'
-        f"{axis}{''.join(bars)}</svg>"
-    )
-
-
-def _name(text: str) -> str:
-    return printable(text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…")
-
-
-def _width(name: str) -> float:
-    """Return the width in letters; one of Korean, Chinese or Japanese counts twice."""
-    return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in name)
-
-
-def _bar(name: str, push: float, y: int, label: int, drawn: tuple[float, float]) -> str:
-    middle, length = drawn
-    left = middle if push > 0 else middle - length
-    hue = LIGHT["sarcastic" if push > 0 else "sincere"]
-    side, at = ("start", middle + length + 6) if push > 0 else ("end", middle - length - 6)
-    return (
-        f'<text x="{label - 8}" y="{y + 16}" text-anchor="end" style="fill: {LIGHT["ink"]}">'
-        f"{escape(name)}</text>"
-        f'<rect x="{left:.1f}" y="{y + 4}" width="{length:.1f}" height="{_HEIGHT - 8}" style="fill: {hue}"/>'
-        f'<text x="{at:.1f}" y="{y + 16}" text-anchor="{side}" style="fill: {LIGHT["muted"]}">'
-        f"{push:+.2f}</text>"
-    )

@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from deadpan.detect.features.ngrams import Keys, text_keys
+from deadpan.detect.systems.ngrams import Keys, text_keys
 from deadpan.errors import ConfigError, DataError
 from deadpan.formats.labels import EVERYDAY, read_label
 from deadpan.records import Example, Prediction, Turn

@@ -54,7 +54,14 @@ class System(ABC):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Arguments of the constructor; systems with settings of their own add them."""
+        """Arguments of the constructor, which stores each under its name."""
+        kinds = [inspect.signature(kind).parameters for kind in reversed(type(self).__mro__)]
+        names = dict.fromkeys(n for taken in kinds for n, p in taken.items() if p.kind is p.KEYWORD_ONLY)
+        return {**self.shared, **{name: getattr(self, name) for name in names if name not in self.shared}}
+
+    @property
+    def shared(self) -> dict[str, Any]:
+        """The settings that every system has."""
         return {"turns": self.context.turns, "speakers": self.context.speakers, "seed": self.seed}
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 import unicodedata
@@ -53,13 +54,17 @@ _ENDINGS = {
     "fr": re.compile("(eux|euse|eusement|ième|oire|ette|elle|eaux)$"),
 }
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_ASCII_WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
+"""The same for plain letters in lower case, in half the time."""
 MOST_READ = 2000
 """Characters of a text that are looked at."""
 _ASCII, _ASCII_LETTERS = re.compile("[\x00-\x7f]+"), re.compile("[A-Za-z]+")
 _MARKS, _LETTERS = re.compile("[@#/]|www"), re.compile("[A-Za-z]{2,}")
+_OPENING = re.compile(r"[A-Za-z]{2,}(?=\s)")
 _LONE = re.compile("[a-zᄀ-ᇿ]")
 """Letters that are no word alone, unlike a Korean syllable."""
 _NOISE = re.compile(r"https?://\S+|www\.\S+|\b[\w.-]+\.[a-z]{2,4}/\S*|[@#]\w+")
+_TAG = re.compile(r"[@#]\w+")
 SYLLABLES = {"ko": 2, "ja": 2, "zh": 2}
 """Latin letters that a character stands for, at least: tags and links make Korean posts look Latin."""
 PERSIAN_SHARE = 0.08
@@ -85,7 +90,7 @@ def rescaled(score: float, slope: float, shift: float) -> float:
     """Return a probability whose log odds are multiplied by `slope` and moved by `shift`."""
     if score in (0.0, 1.0) or (slope, shift) == (1.0, 0.0):
         return score
-    return float(1 / (1 + np.exp(-(slope * np.log(score / (1 - score)) + shift))))
+    return 1 / (1 + math.exp(-max(-500.0, min(500.0, slope * math.log(score / (1 - score)) + shift))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,32 +158,6 @@ class Bands:
         if low < score < high or (score >= high and shown < EVEN) or (score <= low and shown > EVEN):
             return Prediction(example.id, None, shown, CANNOT_TELL)
         return Prediction(example.id, score >= high, shown)
-
-
-def choose_band(
-    labels: NDArray[np.bool_],
-    scores: NDArray[np.float64],
-    *,
-    coverage: float = 0.7,
-    plain: NDArray[np.float64] | None = None,
-    min_specificity: float = 0.97,
-) -> tuple[float, float]:
-    """Return the band that leaves out the scores nearest to the best threshold.
-
-    `scores` are out-of-fold and hold for an even prevalence. The rest, `coverage` of both labels, is decided.
-    `plain` are scores of everyday sentences that are not sarcastic: `min_specificity` of them
-    are not called so.
-    """
-    order = np.argsort(scores)
-    ranked, truth = scores[order], labels[order]
-    weight = np.where(truth, 0.5 / max(truth.sum(), 1), 0.5 / max((~truth).sum(), 1))
-    quality = np.cumsum(np.where(truth, -weight, weight))
-    middle = float(ranked[int(np.argmax(quality))])
-    share = np.cumsum(weight)
-    at = float(np.interp(middle, ranked, share))
-    half = (1 - coverage) / 2
-    low, high = (float(np.interp(np.clip(at + side, 0, 1), share, ranked)) for side in (-half, half))
-    return low, high if plain is None else max(high, float(np.quantile(plain, min_specificity)))
 
 
 def check_threshold(threshold: Threshold) -> Threshold:
@@ -309,6 +288,8 @@ def at_threshold(predictions: Iterable[Prediction], threshold: float) -> list[Pr
 
 def has_words(text: str) -> bool:
     """Return whether a text has words besides links, names and tags; one letter, or one repeated, is none."""
+    if (found := _OPENING.match(text)) and len(set(found[0].lower())) > 1:
+        return True  # most texts begin with a word, which settles it
     if text.isascii() and (found := _LETTERS.search(_without_noise(text))) and len(set(found[0].lower())) > 1:
         return True
     letters = {c for c in _NOISE.sub(" ", _plain(text)).lower() if c.isalpha()}
@@ -340,7 +321,11 @@ def _is_simple(text: str) -> bool:
 
 def _without_noise(text: str) -> str:
     """Return a text of plain letters without links, names, tags and marks of sarcasm."""
-    return text if _is_simple(text) else _NOISE.sub(" ", strip_markers(text[:MOST_READ])[0])
+    if _is_simple(text):
+        return text
+    said = strip_markers(text[:MOST_READ])[0]
+    # Looking for an address without http at every word is slow, and pointless without a slash.
+    return (_NOISE if "/" in said or "www" in said else _TAG).sub(" ", said)
 
 
 def _plain(text: str) -> str:
@@ -355,14 +340,12 @@ def _script(letter: str) -> str:
 
 
 @cache
-def _frequent() -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
-    """Return the languages in which each frequent word is one, and all of them in their order."""
+def _frequent() -> tuple[dict[str, frozenset[str]], frozenset[str]]:
+    """Return the frequent words of each language, and those of any but English."""
     table = tomllib.loads(Path(__file__).with_name("languages.toml").read_text(encoding="utf-8"))
-    languages: dict[str, tuple[str, ...]] = {}
-    for language, words in table.items():
-        for word in set(words.split()):
-            languages[word] = (*languages.get(word, ()), language)
-    return languages, tuple(table)
+    # A letter alone is no sign: "w. bush", "my w-neck".
+    languages = {name: frozenset(word for word in words.split() if len(word) > 1) for name, words in table.items()}
+    return languages, frozenset().union(*(words for name, words in languages.items() if name != "en"))
 
 
 def _by_endings(words: list[str]) -> str:
@@ -376,17 +359,19 @@ def _by_endings(words: list[str]) -> str:
 
 
 def _latin(text: str) -> str:
-    words = [word for word in _WORD.findall(text) if len(word) > 1]
-    known, order = _frequent()
-    hits: dict[str, int] = {}
-    for word in set(words):
-        for language in known.get(word, ()):
-            hits[language] = hits.get(language, 0) + 1
-    foreign = 0 if text.isascii() else sum(letter in _FOREIGN for letter in text)
-    if not hits:
-        language = _by_endings(words)
+    plain = text.isascii()
+    words = set((_ASCII_WORD if plain else _WORD).findall(text))
+    languages, elsewhere = _frequent()
+    english = len(words & languages["en"])
+    # Most texts are English: no other language can have more hits than there are words of any other.
+    if plain and english and english >= len(words & elsewhere):
+        return "en"
+    hits = {language: len(words & known) for language, known in languages.items()}
+    most = max(hits.values())
+    foreign = 0 if plain else sum(letter in _FOREIGN for letter in text)
+    if not most:
+        language = _by_endings([word for word in _WORD.findall(text) if len(word) > 1])
         return "" if foreign and language == "en" else language
-    english, most = hits.get("en", 0), max(hits.values())
     if english >= most and english * 2 >= foreign:
         return "en"
-    return "en" if english == most else next(name for name in order if hits.get(name) == most)
+    return "en" if english == most else next(name for name in languages if hits[name] == most)

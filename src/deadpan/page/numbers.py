@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from deadpan.stats import Interval
+    from deadpan.results import Interval
 
 MOST_DIGITS = 3
 

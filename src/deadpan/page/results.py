@@ -12,8 +12,7 @@ from deadpan.page.page import Page
 
 if TYPE_CHECKING:
     from deadpan.figures import Figure
-    from deadpan.results import Result
-    from deadpan.stats import Interval
+    from deadpan.results import Interval, Result
     from deadpan.stats.paired import PairedDifference
     from deadpan.storage import OutputPage
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from deadpan.errors import DataError
 from deadpan.page.markup import escape, safe_href
 from deadpan.page.numbers import bounds, digits, number
-from deadpan.stats import Interval
+from deadpan.results import Interval
 
 WIDTH, HEIGHT, MARGIN = 120, 14, 4
 """The size of a whisker, in SVG units."""
@@ -48,7 +48,7 @@ class Table:
         return f"Table({title}{len(self.columns)} columns, {len(self.rows):,} rows)"
 
     def __str__(self) -> str:
-        from deadpan.page.terminal import render_text  # it imports this module
+        from deadpan.page.summary import render_text  # it imports this module
 
         return render_text(self)
 

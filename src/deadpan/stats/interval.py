@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
 from statistics import NormalDist
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deadpan.arguments import check_list, check_seed, check_whole
 from deadpan.errors import ConfigError, DataError
-from deadpan.results import Result
-
-if TYPE_CHECKING:
-    from deadpan.page.summary import Summary
-
+from deadpan.results import Interval as Interval
 
 LEVEL = 0.95
 """The default confidence level."""
@@ -30,41 +24,6 @@ SAME = 1e-12
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True)
-class Interval(Result):
-    """A value, its confidence interval from `low` to `high`, and the number `n` of things it is about.
-
-    An undefined value is None, never NaN, and `why` gives the reason. `why` can also qualify a value: it
-    is a convention (precision is 0 where nothing was predicted), or its interval is too narrow.
-    """
-
-    value: float | None
-    low: float | None
-    high: float | None
-    level: float
-    n: int
-    why: str = ""
-
-    def __post_init__(self) -> None:
-        for figure in (self.value, self.low, self.high):
-            if figure is not None and math.isnan(figure):
-                raise ValueError("an undefined figure is None with a reason, never NaN")
-
-    def __str__(self) -> str:
-        from deadpan.page.numbers import score
-
-        return score(self)
-
-    def as_dict(self) -> dict[str, object]:
-        return asdict(self)
-
-    def summary(self) -> Summary:
-        from deadpan.page.summary import Summary
-        from deadpan.page.table import Table
-
-        return Summary((Table((f"value, {interval_name(self.level)}", "n"), ((self, self.n),)),))
 
 
 def interval_name(level: float = LEVEL, kind: str = "confidence") -> str:

@@ -10,8 +10,8 @@ from deadpan.bench.items.item import CHANCE
 from deadpan.bench.runs.folder import find_runs
 from deadpan.bench.scores.score import minimal_pair_accuracy
 from deadpan.datasets import read_dataset
+from deadpan.detect.chart import influence_chart
 from deadpan.detect.detector import BASE, ENCODER, Detector, best_detector, encoder_is_ready
-from deadpan.detect.explanation import influence_chart
 from deadpan.detect.studies.comparison import compare_systems
 from deadpan.detect.studies.evaluation import evaluate
 from deadpan.draws import sample

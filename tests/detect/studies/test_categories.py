@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from deadpan.detect.answer import answer_text, top_features
+from deadpan.detect.card import top_features
 from deadpan.detect.detector import Detector
+from deadpan.detect.explanation import answer_text
 from deadpan.detect.studies.categories import classify_categories
 from deadpan.errors import DataError
 from deadpan.records import Example, Turn

@@ -32,13 +32,6 @@ def test_many_examples_are_learnt_from_in_parts_and_calibrated(monkeypatch):
     assert model.top_features(1)[0][0][0] in {"sure", "sure $"}
 
 
-def test_made_small_it_still_knows_what_matters():
-    model = Linear().fit(examples(200)).compact(30).calibrate(examples(200))
-    assert all(len(weights.keys) <= 30 for weights in model.weights_.values())
-    said = model.predict(examples(50))
-    assert np.mean([p.label == e.label for p, e in zip(said, examples(50), strict=True)]) > 0.95
-
-
 @pytest.mark.parametrize("bad", [{"strength": 0}, {"weighting": "loud"}, {"turns": -1}])
 def test_settings_that_make_no_sense_are_refused(bad):
     with pytest.raises(ConfigError):

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 import click
 
-from deadpan.cli.command import LazyGroup
+from deadpan.cli import LazyGroup
 
 _ANSWERS, _STUDIES = "deadpan.cli.detect.answers", "deadpan.cli.detect.studies"
 COMMANDS: Mapping[str, tuple[str, str]] = {

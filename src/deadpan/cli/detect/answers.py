@@ -10,7 +10,8 @@ import click
 
 from deadpan.cli.detect.options import detector_option, prevalence_option
 from deadpan.cli.options import FILE, reading_options, refuse_with
-from deadpan.cli.terminal.output import json_option, show
+from deadpan.cli.terminal import json_option, show
+from deadpan.errors import ConfigError
 
 if TYPE_CHECKING:
     from deadpan.datasets.reading import Reading
@@ -36,10 +37,11 @@ def text(
     For --words, each word and turn is left out; the change is its push: +0.7 doubles the odds of sarcasm,
     -0.7 halves them.
     """
-    from deadpan.detect.answer import answer_text, top_features
-    from deadpan.errors import ConfigError
+    from deadpan.detect.explanation import answer_text
 
     if top is not None:
+        from deadpan.detect.card import top_features
+
         refuse_with("--top", "text", "--context", "--prevalence", "--words", "--out")
         show(top_features(detector, top), as_json)
         return
@@ -62,8 +64,7 @@ def systems(card: str | None, as_json: bool) -> None:
 
     With --card: AUC of a detector of the package by kind of text, and the corpora that taught it.
     """
-    from deadpan.detect.answer import list_systems
-    from deadpan.detect.card import need_card
+    from deadpan.detect.card import list_systems, need_card
     from deadpan.detect.detector import best_detector
 
     show(need_card(best_detector("", card)) if card else list_systems(), as_json)
@@ -93,13 +94,12 @@ def predict(
     of null means that the detector cannot tell, or does not know the language: raw says which.
     Memory use is bounded, and answers to a pipe are not delayed.
     """
-    from deadpan.cli.terminal.progress import progress_bar
+    from deadpan.cli.terminal import progress_bar
     from deadpan.datasets import open_source
     from deadpan.datasets.scored import score_table
-    from deadpan.detect.answer import load_at
+    from deadpan.detect.detector import load_at
     from deadpan.detect.explanation import reasons
     from deadpan.detect.stream import is_lines, predict_source
-    from deadpan.errors import ConfigError
     from deadpan.formats.tables import is_table
 
     if source == "-" and sys.stdin.isatty():

@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from deadpan.cli.options import FOLDER, comma_list, joined, preset_choice, reading_options, turns_option
-from deadpan.cli.terminal.output import json_option, seed_option, show
+from deadpan.cli.terminal import json_option, seed_option, show
 
 if TYPE_CHECKING:
     from deadpan.datasets.reading import Reading

@@ -17,8 +17,7 @@ from deadpan.cli.options import (
     source_argument,
     sources_argument,
 )
-from deadpan.cli.terminal.output import json_option, show
-from deadpan.cli.terminal.progress import progress_bar
+from deadpan.cli.terminal import json_option, progress_bar, show
 
 if TYPE_CHECKING:
     from deadpan.datasets.reading import Reading

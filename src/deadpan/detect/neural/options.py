@@ -1,22 +1,19 @@
-"""Settings of a network, the device it runs on, and the part that is held out."""
+"""Settings of networks, the device that networks and encoders run on, and the part that is held out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from deadpan.detect.neural import Device, StopOn
 from deadpan.errors import ConfigError, need
 from deadpan.records import Example
 
 if TYPE_CHECKING:
     import torch
 
-StopOn = Literal["auto", "auc", "f1", "macro_f1", "balanced_accuracy", "pair_accuracy", "loss"]
-"""Score of the held-out part. "auto" is pair accuracy where that part is all pairs, and otherwise AUC, which
-is less noisy on a small part than scores that depend on a threshold. On a tie the smaller loss wins."""
-Device = Literal["auto", "cpu", "cuda", "mps"]
 FEWEST = 20
 """With fewer examples nothing is held out: a handful is too noisy, and training needs them all."""
 

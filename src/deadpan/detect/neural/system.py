@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
@@ -12,10 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from deadpan.detect.features.signals import NAMES, text_signals, word_signals
 from deadpan.detect.neural.options import NeuralOptions, find_device, hold_out, seeded
 from deadpan.detect.neural.texts import NumberedTexts, Vocabulary, starting_vectors, tokens
 from deadpan.detect.system import System, labelled, predictions, sigmoid
+from deadpan.detect.systems.signals import NAMES, text_signals, word_signals
 from deadpan.errors import DataError, need
 from deadpan.records import Example, Prediction
 from deadpan.storage import atomic, read_json, write_json
@@ -25,7 +24,7 @@ from deadpan.validation import config_from, encode
 if TYPE_CHECKING:
     import torch
 
-    from deadpan.detect.neural.networks import Network, Shape
+    from deadpan.detect.neural.networks import Network
     from deadpan.detect.neural.training import Training
 
 WIDTH = len(NAMES)
@@ -37,6 +36,9 @@ class NeuralSystem(System):
 
     library, extra = "torch", "neural"
     architecture: ClassVar[str]
+    network: ClassVar[str]
+    """A class of networks.py, which imports torch, and what it takes besides its shape."""
+    layers: ClassVar[tuple[Any, ...]] = ()
     reads_mood: ClassVar[bool] = False
     predicted_together: ClassVar[int] = 256
 
@@ -46,7 +48,7 @@ class NeuralSystem(System):
 
     @property
     def settings(self) -> dict[str, Any]:
-        return {**super().settings, **encode(self.options)}
+        return {**self.shared, **encode(self.options)}
 
     # ---------------------------------------------------------------- training
 
@@ -101,15 +103,12 @@ class NeuralSystem(System):
         self.progress(f"{several}{what}", done, total)
 
     def _network(self, start: torch.Tensor, dropout: float, sparse: bool) -> Network:
-        from deadpan.detect.neural.networks import Shape
+        from deadpan.detect.neural import networks
 
         features = WIDTH if self.reads_mood else 0
-        shape = Shape(start, self.options.hidden, dropout, features, self.options.tune_vectors, sparse)
-        return self.build(shape)
-
-    @abstractmethod
-    def build(self, shape: Shape) -> Network:
-        """Return the network of this system."""
+        shape = networks.Shape(start, self.options.hidden, dropout, features, self.options.tune_vectors, sparse)
+        network: Network = getattr(networks, self.network)(shape, *self.layers)
+        return network
 
     # ---------------------------------------------------------------- texts
 
@@ -200,73 +199,43 @@ class LstmSystem(NeuralSystem):
     """One LSTM of dimension 100, its state at the last word."""
 
     about = "iSarcasm: LSTM"
-    architecture = "lstm"
-
-    def build(self, shape: Shape) -> Network:
-        from deadpan.detect.neural.networks import LstmNetwork
-
-        return LstmNetwork(shape)
+    architecture, network = "lstm", "LstmNetwork"
 
 
 class AttLstm(NeuralSystem):
     """The LSTM with attention over its states, both of dimension 100."""
 
     about = "iSarcasm: LSTM with attention"
-    architecture = "att-lstm"
-
-    def build(self, shape: Shape) -> Network:
-        from deadpan.detect.neural.networks import AttentionLstmNetwork
-
-        return AttentionLstmNetwork(shape)
+    architecture, network = "att-lstm", "AttentionLstmNetwork"
 
 
 class Cnn(NeuralSystem):
     """100 filters of three words."""
 
     about = "iSarcasm: convolution"
-    architecture = "cnn"
-
-    def build(self, shape: Shape) -> Network:
-        from deadpan.detect.neural.networks import ConvolutionNetwork
-
-        return ConvolutionNetwork(shape, (3,))
+    architecture, network, layers = "cnn", "ConvolutionNetwork", ((3,),)
 
 
 class ThreeCnn(NeuralSystem):
     """100 filters each of three, four and five words."""
 
     about = "iSarcasm: three convolutions"
-    architecture = "3cnn"
-
-    def build(self, shape: Shape) -> Network:
-        from deadpan.detect.neural.networks import ConvolutionNetwork
-
-        return ConvolutionNetwork(shape, (3, 4, 5))
+    architecture, network, layers = "3cnn", "ConvolutionNetwork", ((3, 4, 5),)
 
 
 class Siarn(NeuralSystem):
     """Intra-attention with one affinity per pair of words, beside an LSTM."""
 
     about = "iSarcasm: attention over word pairs, one dimension (Tay et al. 2018)"
-    architecture = "siarn"
-
-    def build(self, shape: Shape) -> Network:
-        from deadpan.detect.neural.networks import IntraAttentionNetwork
-
-        return IntraAttentionNetwork(shape, several=False)
+    architecture, network, layers = "siarn", "IntraAttentionNetwork", (False,)
 
 
 class Miarn(NeuralSystem):
     """Intra-attention with several affinities per pair of words, beside an LSTM."""
 
     about = "iSarcasm: attention over word pairs, many dimensions (Tay et al. 2018)"
-    architecture = "miarn"
+    architecture, network, layers = "miarn", "IntraAttentionNetwork", (True,)
     predicted_together = 32  # pairs of words take memory: 130 MB for 32 texts of 100 words
-
-    def build(self, shape: Shape) -> Network:
-        from deadpan.detect.neural.networks import IntraAttentionNetwork
-
-        return IntraAttentionNetwork(shape, several=True)
 
 
 class DenseLstmSystem(NeuralSystem):
@@ -276,13 +245,8 @@ class DenseLstmSystem(NeuralSystem):
     """
 
     about = "iSarcasm: four densely connected LSTM layers"
-    architecture = "dense-lstm"
+    architecture, network = "dense-lstm", "DenseLstmNetwork"
     reads_mood = True
-
-    def build(self, shape: Shape) -> Network:
-        from deadpan.detect.neural.networks import DenseLstmNetwork
-
-        return DenseLstmNetwork(shape)
 
 
 def moods(texts: Sequence[str]) -> NDArray[np.float32]:

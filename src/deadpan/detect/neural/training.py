@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
+from deadpan.detect.neural import StopOn
 from deadpan.detect.neural.optimiser import Checkpoint, Optimiser, trained_weights
-from deadpan.detect.neural.options import StopOn
 from deadpan.errors import ConfigError, ModelError
 from deadpan.progress import Progress
 from deadpan.stats import balanced_accuracy, confusion, f1, macro_f1

@@ -1,1 +1,1 @@
-"""Detection systems that need no neural network, one file each, and the blend of any of them."""
+"""Detection systems without networks, the blend of any of them, and the features and solver that they share."""

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from deadpan.detect.features.logistic import DenseBlock, Fitted, fit_logistic
-from deadpan.detect.features.ngrams import cut
-from deadpan.detect.features.signals import NAMES, text_signals, word_signals
 from deadpan.detect.system import System, labelled, predictions, sigmoid
+from deadpan.detect.systems.logistic import DenseBlock, Fitted, fit_logistic
+from deadpan.detect.systems.ngrams import cut
+from deadpan.detect.systems.signals import NAMES, text_signals, word_signals
 from deadpan.draws import draw
 from deadpan.errors import ConfigError, DataError, ModelError, need
 from deadpan.records import Example, Prediction
@@ -213,10 +213,6 @@ class NGrams(System):
             raise ConfigError(f"min_count is 1 or more: got {min_count}")
         self.min_count = min_count
 
-    @property
-    def settings(self) -> dict[str, Any]:
-        return {**super().settings, "min_count": self.min_count}
-
     def fit(self, examples: Sequence[Example]) -> Self:
         """Choose the vocabulary and the weights from the labelled examples."""
         kept_examples, labels = labelled(examples)
@@ -252,6 +248,7 @@ class NGrams(System):
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.linear_model import LogisticRegression
 
+        # The solver of the official code: this system is SARC's procedure, not the best one.
         model = LogisticRegression(
             C=strength,
             fit_intercept=False,
@@ -359,10 +356,6 @@ class EmbeddingSystem(System):
     def __init__(self, *, vectors: str = "", turns: int | None = 0, speakers: bool = False, seed: int = 0) -> None:
         super().__init__(turns=turns, speakers=speakers, seed=seed)
         self.vectors = vectors
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        return {**super().settings, "vectors": self.vectors}
 
     @cached_property
     def _table(self) -> Vectors:

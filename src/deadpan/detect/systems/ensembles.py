@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadpan.detect import SYSTEMS
-from deadpan.detect.features.logistic import DenseBlock, Fitted, fit_logistic
 from deadpan.detect.system import System, check_settings, labelled, make, predictions, sigmoid, split_variant
+from deadpan.detect.systems.logistic import DenseBlock, Fitted, fit_logistic
 from deadpan.detect.verdicts import DEFAULT_THRESHOLD, Threshold, at_threshold, choose_threshold
 from deadpan.errors import ConfigError, DataError
 from deadpan.records import Example, Prediction
@@ -67,12 +67,8 @@ class Blend(System):
                 raise ConfigError("a blend of blends is a blend of all their systems: list those")
             check_settings(_name(member), _own(member))
 
-    @property
-    def settings(self) -> dict[str, Any]:
-        return {**super().settings, "systems": self.systems, "folds": self.folds}
-
     def _make(self, member: Member) -> System:
-        system = make(_name(member), {**super().settings, **_own(member)})
+        system = make(_name(member), {**self.shared, **_own(member)})
         system.progress = partial(self._report, _name(member))
         return system
 
@@ -233,14 +229,8 @@ class Distilled(System):
         self.student, self.teacher, self.trust = student, teacher, trust
         self.pseudo, self.sure, self.copies, self.folds = pseudo, sure, copies, folds
 
-    @property
-    def settings(self) -> dict[str, Any]:
-        own = {"student": self.student, "teacher": self.teacher, "trust": self.trust, "pseudo": self.pseudo,
-               "sure": self.sure, "copies": self.copies, "folds": self.folds}  # fmt: skip
-        return {**super().settings, **own}
-
     def _make(self, name: str) -> System:
-        system = make(name, super().settings)
+        system = make(name, self.shared)
         system.progress = partial(self._report, name)
         return system
 
@@ -380,13 +370,8 @@ class History(System):
             raise ConfigError("by names what has a history: author, subreddit, or both")
         check_settings(self.text, self.options)
 
-    @property
-    def settings(self) -> dict[str, Any]:
-        own = {"text": self.text, "by": self.by, "options": self.options, "folds": self.folds}
-        return {**super().settings, **own}
-
     def _make(self) -> System:
-        system = make(self.text, {**super().settings, **self.options})
+        system = make(self.text, {**self.shared, **self.options})
         system.progress = self.progress
         return system
 

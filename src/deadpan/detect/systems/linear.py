@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deadpan.detect.features.logistic import Array, DenseBlock, Fitted, GramBlock, fit_logistic, fit_scale
-from deadpan.detect.features.ngrams import GramWeights, Halves, gram_names
-from deadpan.detect.features.signals import SHARES, TOKENS, Features, Signals, extract
 from deadpan.detect.system import System, labelled, predictions, sigmoid
+from deadpan.detect.systems.logistic import Array, DenseBlock, Fitted, GramBlock, fit_logistic, fit_scale
+from deadpan.detect.systems.ngrams import GramWeights, Halves, gram_names
+from deadpan.detect.systems.signals import SHARES, TOKENS, Features, Signals, extract
 from deadpan.draws import draw
 from deadpan.errors import ConfigError, DataError
 from deadpan.records import Example, Prediction
@@ -74,12 +74,6 @@ class Linear(System):
             raise ConfigError(f"unknown signals {signals!r}: choose from {', '.join(get_args(Signals))}")
         self.strength, self.weighting, self.least, self.signals = strength, weighting, least, signals
 
-    @property
-    def settings(self) -> dict[str, Any]:
-        own = {"strength": self.strength, "weighting": self.weighting, "least": self.least,
-               "signals": self.signals}  # fmt: skip
-        return {**super().settings, **own}
-
     # ------------------------------------------------------------ training
 
     def fit(self, examples: Sequence[Example]) -> Self:
@@ -114,23 +108,11 @@ class Linear(System):
     def _blocks(self, features: Features) -> Blocks:
         """Return one block per kind of n-gram, then the dense columns."""
         self.centre_, self.spread_ = features.dense.mean(axis=0), features.dense.std(axis=0) + 1e-6
-        grams: list[GramBlock] = []
-        for name, (rows, keys) in features.grams.items():
-            least = self.least or least_count(features.n, by_word=name in features.cuts)
-            if name in features.cuts:
-                texts = features.cuts[name]
-                by_word = GramBlock.by_word(
-                    (texts.rows, texts.flat, len(texts.words)), (rows, keys), least, SHARES[name]
-                )
-                grams.append(by_word.sized(features.n))
-            else:
-                grams.append(GramBlock.of(rows, keys, features.n, least, SHARES[name]))
         self.kinds_ = list(features.grams)
-        return [*grams, DenseBlock(self._dense(features.dense))]
-
-    def _dense(self, columns: Array) -> Array:
-        even: Array = np.clip((columns - self.centre_) / self.spread_, -DENSE_LIMIT, DENSE_LIMIT)
-        return DENSE_SCALE * even
+        return [
+            *gram_blocks(features, self.least),
+            DenseBlock(even_columns(features.dense, self.centre_, self.spread_)),
+        ]
 
     def _fit(self, blocks: Blocks, labels: Labels, weighting: Weighting, strength: float) -> Fitted:
         valued = self._valued(blocks, blocks, labels, weighting)
@@ -201,17 +183,6 @@ class Linear(System):
         self.dense_weights_, self.intercept_ = fitted.weights[-1], fitted.intercept
         del self._values
 
-    def compact(self, keep: int) -> Self:
-        """Keep the n-grams of each kind with the largest weights, in half precision; calibrate afterwards."""
-        self.weights_ = {kind: weights.pruned(keep).halved() for kind, weights in self.weights_.items()}
-        return self
-
-    def calibrate(self, examples: Sequence[Example]) -> Self:
-        """Calibrate again, on examples that were not trained on."""
-        kept, labels = labelled(examples)
-        self.scale_ = fit_scale(self._margins(kept), labels)
-        return self
-
     # ------------------------------------------------------------ use
 
     def predict(self, examples: Sequence[Example]) -> list[Prediction]:
@@ -225,13 +196,8 @@ class Linear(System):
 
     def _margins(self, examples: Sequence[Example]) -> Array:
         features = self._extract(examples)
-        margins = self._dense(features.dense) @ self.dense_weights_ + self.intercept_
-        for kind, (rows, keys) in features.grams.items():
-            weights = self.weights_[kind]
-            if kind in features.cuts:
-                margins += weights.score_by_word(features.cuts[kind], rows, keys)
-            else:
-                margins += weights.score(rows, keys, features.n)
+        dense = even_columns(features.dense, self.centre_, self.spread_) @ self.dense_weights_
+        margins: Array = dense + self.intercept_ + gram_margins(features, self.weights_)
         return margins
 
     def top_features(self, top: int = 10) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
@@ -276,18 +242,50 @@ class Linear(System):
         except (KeyError, TypeError, ValueError, OSError) as bad:
             raise DataError(f"{folder}: not a linear model of this version ({bad}); train it again") from None
         model.centre_, model.spread_, model.dense_weights_ = (arrays[k] for k in ("centre", "spread", "dense"))
-        kinds = [kind for kind in SHARES if f"{kind}_keys" in arrays]
-        model.kinds_ = kinds
-        model.weights_ = {
-            kind: GramWeights(
-                arrays[f"{kind}_keys"].astype(np.uint64),
-                arrays[f"{kind}_value"].astype(np.float32),
-                arrays[f"{kind}_push"].astype(np.float32),
-                SHARES[kind],
-            )
-            for kind in kinds
-        }
+        model.weights_ = read_grams(arrays)
+        model.kinds_ = list(model.weights_)
         return model
+
+
+def gram_blocks(features: Features, least: int | None = None) -> list[GramBlock]:
+    """Return the n-grams of each kind that occur `least` times, by default as often as the number of texts asks."""
+    blocks = []
+    for kind, (rows, keys) in features.grams.items():
+        often = least or least_count(features.n, by_word=kind in features.cuts)
+        if kind in features.cuts:
+            texts = features.cuts[kind]
+            words = texts.rows, texts.flat, len(texts.words)
+            blocks.append(GramBlock.by_word(words, (rows, keys), often, SHARES[kind]).sized(features.n))
+        else:
+            blocks.append(GramBlock.of(rows, keys, features.n, often, SHARES[kind]))
+    return blocks
+
+
+def gram_margins(features: Features, weights: Mapping[str, GramWeights]) -> Any:
+    """Return the margin that the n-grams of all kinds give to each text, in a column per model."""
+    return sum(
+        weights[kind].score_by_word(features.cuts[kind], rows, keys)
+        if kind in features.cuts
+        else weights[kind].score(rows, keys, features.n)
+        for kind, (rows, keys) in features.grams.items()
+    )
+
+
+def read_grams(arrays: Mapping[str, NDArray[Any]]) -> dict[str, GramWeights]:
+    """Return the weights of each kind of n-gram from the arrays of a saved model."""
+    return {
+        kind: GramWeights(
+            arrays[f"{kind}_keys"].astype(np.uint64), arrays[f"{kind}_value"].astype(np.float32),
+            arrays[f"{kind}_push"].astype(np.float32), share,
+        )
+        for kind, share in SHARES.items() if f"{kind}_keys" in arrays
+    }  # fmt: skip
+
+
+def even_columns(columns: Array, centre: Array, spread: Array) -> Array:
+    """Return standardised columns, clipped, and small beside a row of n-grams."""
+    even: Array = DENSE_SCALE * np.clip((columns - centre) / spread, -DENSE_LIMIT, DENSE_LIMIT)
+    return even
 
 
 def name_grams(

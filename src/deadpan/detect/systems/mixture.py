@@ -16,20 +16,21 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from deadpan.detect.features.logistic import Array, Block, DenseBlock, Fitted, GramBlock, fit_logistic, fit_scale
-from deadpan.detect.features.ngrams import GramWeights
-from deadpan.detect.features.signals import SHARES, Features, extract
 from deadpan.detect.system import System, labelled, predictions, sigmoid
 from deadpan.detect.systems.linear import (
     BATCH,
-    DENSE_LIMIT,
-    DENSE_SCALE,
     FORMAT,
     Blocks,
     Labels,
-    least_count,
+    even_columns,
+    gram_blocks,
+    gram_margins,
     name_grams,
+    read_grams,
 )
+from deadpan.detect.systems.logistic import Array, Block, DenseBlock, Fitted, GramBlock, fit_logistic, fit_scale
+from deadpan.detect.systems.ngrams import GramWeights
+from deadpan.detect.systems.signals import Features, extract
 from deadpan.errors import ConfigError, DataError
 from deadpan.records import Example, Prediction
 from deadpan.storage import atomic, read_json, write_json
@@ -80,11 +81,6 @@ class Mixture(System):
         self.lines, self.keep, self.pairwise = list(lines), keep, pairwise
         self.strength, self.line_strength, self.kind_strength = strength, line_strength, kind_strength
 
-    @property
-    def settings(self) -> dict[str, Any]:
-        names = ("lines", "strength", "line_strength", "kind_strength", "pairwise", "keep")
-        return {**super().settings, **{name: getattr(self, name) for name in names}}
-
     # ------------------------------------------------------------ training
 
     def fit(self, examples: Sequence[Example]) -> Self:
@@ -104,18 +100,9 @@ class Mixture(System):
 
     def _blocks(self, features: Features) -> Blocks:
         self.centre_, self.spread_ = features.dense.mean(axis=0), features.dense.std(axis=0) + 1e-6
-        blocks: Blocks = []
-        for name, (rows, keys) in features.grams.items():
-            least = least_count(features.n, by_word=name in features.cuts)
-            if name in features.cuts:
-                texts = features.cuts[name]
-                cells = texts.rows, texts.flat, len(texts.words)
-                block = GramBlock.by_word(cells, (rows, keys), least, SHARES[name]).sized(features.n)
-            else:
-                block = GramBlock.of(rows, keys, features.n, least, SHARES[name])
-            blocks.append(block.valued(block.rarity()))
         self.kinds_ = list(features.grams)
-        return [*blocks, DenseBlock(_even(features.dense, self.centre_, self.spread_))]
+        grams = [block.valued(block.rarity()) for block in gram_blocks(features)]
+        return [*grams, DenseBlock(even_columns(features.dense, self.centre_, self.spread_))]
 
     def _columns(
         self, examples: Sequence[Example], blocks: Blocks, labels: Labels, weights: Array, written: Labels
@@ -175,7 +162,7 @@ class Mixture(System):
         if not written.any() or written.all():
             return columns, 60.0 if written.all() else -60.0  # one sort of text only
         sides = np.where(written, weights / weights[written].sum(), weights / weights[~written].sum())
-        seen = [*blocks[:GATE_READS], DenseBlock(_even(look, self.look_centre_, self.look_spread_))]
+        seen = [*blocks[:GATE_READS], DenseBlock(even_columns(look, self.look_centre_, self.look_spread_))]
         fitted = fit_logistic(seen, written, GATE_STRENGTH, weights=sides * len(written) / 2)
         *columns[:GATE_READS], self.look_ = fitted.weights
         return columns, fitted.intercept
@@ -212,18 +199,13 @@ class Mixture(System):
     def expert_margins(self, examples: Sequence[Example]) -> tuple[Array, Array]:
         """Return the margins of both experts, and the weight of that of written lines."""
         features = extract(examples, self.context)
-        every = _even(features.dense, self.centre_, self.spread_) @ self.dense_weights_ + self.intercepts_
-        for kind, (rows, keys) in features.grams.items():
-            table = self.weights_[kind]
-            if kind in features.cuts:
-                every += table.score_by_word(features.cuts[kind], rows, keys)
-            else:
-                every += table.score(rows, keys, features.n)
+        dense = even_columns(features.dense, self.centre_, self.spread_) @ self.dense_weights_
+        every = dense + self.intercepts_ + gram_margins(features, self.weights_)
         place = {kind: len(EXPERTS) + number for number, kind in enumerate(_KINDS)}
         own = np.array([place.get(example.label_kind, -1) for example in examples], dtype=np.int64)
         known = np.flatnonzero(own >= 0)
         every[known, 0] += every[known, own[known]]
-        even = _even(features.look, self.look_centre_, self.look_spread_)
+        even = even_columns(features.look, self.look_centre_, self.look_spread_)
         gate = GATE_SLOPE * (every[:, -1] + even @ self.look_) + GATE_SHIFT
         return every[:, : len(EXPERTS)], sigmoid(gate)
 
@@ -262,14 +244,8 @@ class Mixture(System):
                 setattr(model, f"{name}_", arrays[name])
         except (KeyError, TypeError, ValueError, OSError) as bad:
             raise DataError(f"{folder}: not a mixture of this version ({bad}); train it again") from None
-        model.kinds_ = [kind for kind in SHARES if f"{kind}_keys" in arrays]
-        model.weights_ = {
-            kind: GramWeights(
-                arrays[f"{kind}_keys"].astype(np.uint64), arrays[f"{kind}_value"].astype(np.float32),
-                arrays[f"{kind}_push"].astype(np.float32), SHARES[kind],
-            )
-            for kind in model.kinds_
-        }  # fmt: skip
+        model.weights_ = read_grams(arrays)
+        model.kinds_ = list(model.weights_)
         return model
 
 
@@ -314,9 +290,3 @@ def corpus_weights(examples: Sequence[Example], most: int = _MOST) -> Array:
             for name, example in zip(names, examples, strict=True)
         ]
     )
-
-
-def _even(columns: Array, centre: Array, spread: Array) -> Array:
-    """Return standardised columns, clipped and small beside a row of n-grams."""
-    even: Array = DENSE_SCALE * np.clip((columns - centre) / spread, -DENSE_LIMIT, DENSE_LIMIT)
-    return even

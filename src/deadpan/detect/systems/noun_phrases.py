@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from deadpan.detect.features.signals import COUNTED, word_signals
 from deadpan.detect.systems.baselines import BagOfBigrams
+from deadpan.detect.systems.signals import COUNTED, word_signals
 from deadpan.records import Example
 from deadpan.text import sarc_tokens
 
@@ -55,10 +55,6 @@ class NounPhrases(BagOfBigrams):
     def __init__(self, *, interactions: bool = True, **settings: Any) -> None:
         super().__init__(**settings)
         self.interactions = interactions
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        return {**super().settings, "interactions": self.interactions}
 
     def _grams(self, example: Example) -> list[str]:
         grams = super()._grams(example)

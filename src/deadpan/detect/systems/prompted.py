@@ -13,8 +13,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from deadpan.detect.features.logistic import fit_scale
 from deadpan.detect.system import System, labelled, sigmoid
+from deadpan.detect.systems.logistic import fit_scale
 from deadpan.draws import draw
 from deadpan.errors import ConfigError, DataError
 from deadpan.llm import Client, LLMSettings, default_model, user
@@ -129,7 +129,7 @@ class Prompted(System):
     @property
     def settings(self) -> dict[str, Any]:
         own = {"prompt": self.prompt, "shots": self.shots, "probabilities": self.probabilities}
-        return {**super().settings, **own, "calibrate": self.calibrate, **self.calls}
+        return {**self.shared, **own, "calibrate": self.calibrate, **self.calls}
 
     @cached_property
     def _client(self) -> Client:

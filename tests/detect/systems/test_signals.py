@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deadpan.detect.features.ngrams import cut
-from deadpan.detect.features.signals import NAMES, RUNS, STEADY, TOKENS, extract, lexicon, text_signals, word_signals
 from deadpan.detect.system import Context
+from deadpan.detect.systems.ngrams import cut
+from deadpan.detect.systems.signals import NAMES, RUNS, STEADY, TOKENS, extract, lexicon, text_signals, word_signals
 from deadpan.records import Example, Turn
 
 

@@ -16,9 +16,9 @@ pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from deadpan.detect.detector import Detector
+from deadpan.detect.neural.encoder import EncodedPairs, load, locate, quiet, swapped_pair, training_pairs
+from deadpan.detect.neural.transformer import Transformer
 from deadpan.detect.system import Context
-from deadpan.detect.transformer.encoder import EncodedPairs, load, locate, quiet, swapped_pair, training_pairs
-from deadpan.detect.transformer.system import Transformer
 from deadpan.errors import ConfigError, ModelError
 from deadpan.records import Example, Turn
 from tiny_encoder import tiny_encoder

@@ -1,4 +1,4 @@
-"""Output of commands: text for people, JSON for machines."""
+"""Output of commands: tables and JSON on stdout; a progress bar and a live table of runs on stderr."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
 
-from deadpan.drops import Tally
-from deadpan.palette import SARCASTIC, SINCERE
-from deadpan.records import Example
+from deadpan.progress import Progress
 from deadpan.results import Result
 from deadpan.text import render_turn
 
@@ -22,6 +22,14 @@ if TYPE_CHECKING:
     from rich.padding import Padding
     from rich.text import Text
 
+    from deadpan.bench.runs.run import RunState, Watch
+    from deadpan.drops import Tally
+    from deadpan.records import Example
+
+INTERVAL = 60.0
+"""Seconds between two lines of progress where there is no terminal."""
+REDRAW = 0.25
+"""Seconds between two drawings of a live table."""
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
 seed_option = click.option("--seed", default=0, show_default=True, help="Random seed.")
@@ -72,6 +80,8 @@ def _label_word(label: bool | None) -> Text:
     """Return the label as a word in its colour: never colour alone."""
     from rich.text import Text
 
+    from deadpan.palette import SARCASTIC, SINCERE
+
     if label is None:
         return Text("not labelled", style="dim")
     return Text("sarcastic", style=SARCASTIC) if label else Text("sincere", style=SINCERE)
@@ -111,3 +121,89 @@ def show_tally(out: Console, tally: Tally) -> None:
     for reason in sorted(tally.drops):
         for place in tally.places.get(reason, []):
             out.print(Text(f"  {reason}  {place}", style="dim"))
+
+
+# ------------------------------------------------------------ long work
+
+
+@contextmanager
+def progress_bar(clock: Callable[[], float] = time.monotonic) -> Iterator[Progress]:
+    """Yield a `Progress` that shows what is done, how fast, and how long the rest will take."""
+    if not sys.stderr.isatty():
+        yield _lines(clock)
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TaskProgressColumn(show_speed=True),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+        current, whole = "", 0
+
+        def report(description: str, done: int, total: int) -> None:
+            nonlocal current, whole
+            if description != current and (total != whole or not total):
+                # A rate mixed from two kinds of work would be wrong; steps of one whole share a total.
+                bar.reset(task, description=description, total=total or None)
+            current, whole = description, total
+            bar.update(task, description=description, completed=done, total=total or None)
+
+        yield report
+
+
+def _lines(clock: Callable[[], float]) -> Progress:
+    started = printed = clock()
+
+    def report(description: str, done: int, total: int) -> None:
+        nonlocal printed
+        now = clock()
+        if now - printed >= INTERVAL:
+            printed = now
+            amount = f"{done:,} of {total:,}" if total else f"{done:,}"
+            sys.stderr.write(f"{description}: {amount}, {(now - started) / 60:.0f} min\n")
+            sys.stderr.flush()
+
+    return report
+
+
+@contextmanager
+def live() -> Iterator[Watch | None]:
+    """Yield a watcher of runs that draws them on standard error."""
+    from deadpan.bench.runs.run import progress_watch, state_table
+
+    if not sys.stderr.isatty():
+        with progress_bar() as progress:
+            yield progress_watch(progress)
+        return
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    from deadpan.page.summary import render_text
+
+    started = drawn = time.monotonic()
+    console = Console(stderr=True)
+    with Live(console=console, transient=True, auto_refresh=False) as screen:
+
+        def watch(states: Sequence[RunState]) -> None:
+            nonlocal drawn
+            now = time.monotonic()
+            if now - drawn > REDRAW:
+                drawn = now
+                table = state_table(states, now - started)
+                screen.update(Text(render_text(table, console.width)), refresh=True)
+
+        yield watch

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
-from deadpan.detect.features.ngrams import GramWeights, cut, gram_names, run_keys, text_keys, token_grams, tokenise
+from deadpan.detect.systems.ngrams import GramWeights, cut, gram_names, run_keys, text_keys, token_grams, tokenise
 
 words = st.text(st.characters(exclude_categories=["Cs", "Z", "Cc"]), min_size=1, max_size=8)
 

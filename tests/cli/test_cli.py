@@ -6,7 +6,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from deadpan.cli.command import Group
+from deadpan.cli import Group
 from deadpan.cli.options import reading_options, source_argument
 from deadpan.datasets import Reading
 

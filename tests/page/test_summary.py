@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deadpan.page import Link, Summary, Table
-from deadpan.page.terminal import render_text, text_width, wrap
+from deadpan.page.summary import render_text, text_width, wrap
 from deadpan.stats import wilson
 
 ROWS = (

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from deadpan.detect.features.logistic import DenseBlock, fit_logistic, fit_scale
+from deadpan.detect.systems.logistic import DenseBlock, fit_logistic, fit_scale
 
 
 def test_the_optimum_is_that_of_scikit_learn():

@@ -10,8 +10,18 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from deadpan.detect.frozen.encoders import BRANCHES, PARTS, UniversalEncoder, _tokenizer, frozen_encoder, store_name
-from deadpan.detect.frozen.system import Encoded, Frozen, HeadsBlock, VectorStore
+from deadpan.detect.systems.frozen import (
+    BRANCHES,
+    PARTS,
+    Encoded,
+    Frozen,
+    HeadsBlock,
+    UniversalEncoder,
+    VectorStore,
+    _tokenizer,
+    frozen_encoder,
+    store_name,
+)
 from deadpan.errors import ModelError
 from deadpan.records import Example, Turn
 from detect_corpus import word_corpus
@@ -39,7 +49,7 @@ def test_a_text_is_encoded_once(tmp_path):
 
 
 def test_what_was_encoded_before_a_crash_is_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr("deadpan.detect.frozen.system.TOGETHER", 2)
+    monkeypatch.setattr("deadpan.detect.systems.frozen.TOGETHER", 2)
     asked = []
 
     def encode(texts):
@@ -102,7 +112,7 @@ def test_the_universal_encoder_keeps_texts_apart(tmp_path, monkeypatch):
     np.savez(tmp_path / "weights.npz", **weights)
     (tmp_path / "sp.model").write_bytes(b"")
     fake = type("Pieces", (), {"SentencePieceProcessor": lambda **_: Pieces()})
-    monkeypatch.setattr("deadpan.detect.frozen.encoders.need", lambda *_: fake)
+    monkeypatch.setattr("deadpan.detect.systems.frozen.need", lambda *_: fake)
     encoder = frozen_encoder(str(tmp_path))
     assert isinstance(encoder, UniversalEncoder)
     together = encoder.encode(["a b c", "d", "e f g h i"])

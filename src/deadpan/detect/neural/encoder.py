@@ -1,31 +1,34 @@
-"""Encoders: locate them, load them, and choose which weights are trained."""
+"""Encoders: locate them, load them, choose which weights are trained, encode texts; and a pass without PyTorch."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from importlib.util import find_spec
 from logging import ERROR, getLogger
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deadpan.detect.neural.options import Device, StopOn
 from deadpan.detect.system import Context
 from deadpan.draws import draw
 from deadpan.errors import ConfigError, ModelError, need, reason_of
 from deadpan.models import MODELS
 from deadpan.models import path as model_path
 from deadpan.records import Example, Turn
+from deadpan.storage import read_json
 from deadpan.text import render_turn
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
+    from deadpan.detect.neural.transformer import TransformerOptions
 
-Method = Literal["full", "lora"]
+
 LARGE_TABLE = 5_000  # embeddings from this size on are updated sparsely
 LABELS = ("sincere", "sarcastic")
 TUNED = "encoder"
@@ -35,70 +38,6 @@ ADAPTER = "adapter.safetensors"
 CHARACTERS_A_TOKEN = 30
 """Characters read per token that may be kept, so that a text of a megabyte costs no more than a page."""
 OTHER_NAME = {"A": "B", "B": "A"}
-
-
-@dataclass(frozen=True, slots=True)
-class TransformerOptions:
-    """`encoder` is the name of an embedded model, a folder, or a name on the Hugging Face hub.
-
-    `method` tunes all weights or low-rank additions to them (`rank`). `pairwise` is the share of the loss that
-    compares the responses of one sequence. `speaker_swap` is the share of the training dialogues whose speakers A
-    and B are swapped, with `swap_tested` also those of what is predicted. `freeze` is the number of lowest layers
-    that are frozen, with the word embeddings; LoRA then adapts the others only. `accumulate` batches make one step.
-    `rdrop` is the weight of the disagreement of two passes, `adversarial` the size of attacks on the embeddings,
-    `average` the mean of the later epochs. `checkpoint` is a folder: a training that was killed resumes from it.
-    `start` is the folder of a detector with low-rank additions to the same encoder: they are trained further.
-    With `heads`, each corpus of the training data has a head beside the shared one: it judges texts of that corpus,
-    the shared one all others. `half` computes in bfloat16, with weights in full precision. `end` is the share of all
-    batches after which training ends: the learning rate has then fallen to 0.
-    """
-
-    encoder: str = "minilm-l6"
-    method: Method = "full"
-    rank: int = 8
-    freeze: int = 0
-    max_tokens: int = 128
-    epochs: int = 3
-    batch_size: int = 16
-    learning_rate: float = 5e-5
-    weight_decay: float = 0.01
-    warmup: float = 0.1
-    clip: float = 1.0
-    patience: int = 2
-    validation: float = 0.1
-    balance: bool = True
-    pairwise: float = 0.0
-    stop_on: StopOn = "auto"
-    speaker_swap: float = 0.0
-    swap_tested: bool = False
-    accumulate: int = 1
-    rdrop: float = 0.0
-    adversarial: float = 0.0
-    average: bool = False
-    checkpoint: str = ""
-    start: str = ""
-    heads: bool = False
-    half: bool = False
-    end: float = 1.0
-    device: Device = "auto"
-
-    def __post_init__(self) -> None:
-        least = {"rank": 1, "freeze": 0, "max_tokens": 8, "epochs": 1, "batch_size": 1, "accumulate": 1}
-        for name, low in {**least, "rdrop": 0, "adversarial": 0}.items():
-            if getattr(self, name) < low:
-                raise ValueError(f"{name} needs a number of at least {low}, got {getattr(self, name)}")
-        for name in ("warmup", "validation", "pairwise", "speaker_swap"):
-            most = 0.9 if name in ("warmup", "validation") else 1
-            if not 0 <= getattr(self, name) <= most:
-                raise ValueError(f"{name} needs a number from 0 to {most}, got {getattr(self, name)}")
-        if self.learning_rate <= 0:
-            raise ValueError(f"learning_rate needs a number above 0, got {self.learning_rate}")
-        if self.patience < 1:
-            raise ValueError(f"patience needs a whole number of at least 1, got {self.patience}")
-        if not 0 < self.end <= 1:
-            raise ValueError(f"end is a share above 0, at most 1, got {self.end}")
-        if self.heads and self.method != "lora":
-            raise ValueError("heads need method lora: a whole encoder is saved with two labels only")
 
 
 def locate(name: str) -> tuple[str, bool]:
@@ -355,3 +294,205 @@ def training_pairs(context: Context, examples: Sequence[Example], share: float, 
         else context.texts(example)
         for example in examples
     ]
+
+
+# ------------------------------------------------------------ without PyTorch
+
+Array = NDArray[np.float32]
+LORA_SCALE = 2.0
+"""Low-rank additions are scaled by alpha / rank, which is 2 in every training."""
+WEIGHTS = "model.safetensors"
+LIBRARIES = ("tokenizers", "safetensors")
+NUMBERS = {"F32": "<f4", "F16": "<f2", "I64": "<i8"}
+TOGETHER = 256
+"""Tokens computed at once: the weights are then read once for many texts, and what is computed fits a cache."""
+AS_IN_BERT = {
+    "attention.attn.q.": "attention.self.query.",
+    "attention.attn.k.": "attention.self.key.",
+    "attention.attn.v.": "attention.self.value.",
+    "attention.attn.o.": "attention.output.dense.",
+    "attention.LayerNorm.": "attention.output.LayerNorm.",
+    "classifier.dense.": "pooler.dense.",
+    "classifier.out_proj.": "classifier.",
+}
+"""MPNet's names of the parts that it shares with BERT."""
+FIRST_POSITION = {"bert": 0, "mpnet": 2}
+FARTHEST = 128  # MPNet tells distances apart up to this many tokens
+
+
+class PlainEncoder:
+    """The forward pass of a BERT or MPNet classifier whose additions were saved by `Transformer.save`."""
+
+    def __init__(self, source: Path, adapter: Path, limit: int) -> None:
+        config = read_json(source / "config.json")
+        self._w = _merged(_mapped(source / WEIGHTS), _mapped(adapter))
+        self._heads, self._layers = int(config["num_attention_heads"]), int(config["num_hidden_layers"])
+        self._small = float(config["layer_norm_eps"])
+        self._tokenizer = PlainTokenizer(source)
+        self._first = FIRST_POSITION[config["model_type"]]
+        self._limit = min(limit, int(config["max_position_embeddings"]) - self._first)
+
+    @classmethod
+    def read(cls, folder: Path, options: TransformerOptions) -> Self | None:
+        """Return the encoder of a saved detector, or None where it is of another kind."""
+        adapter = folder / ADAPTER
+        if not adapter.is_file() or not all(map(find_spec, LIBRARIES)):
+            return None
+        source, here = locate(options.encoder)
+        place = Path(source)
+        if not here or not all((place / name).is_file() for name in (WEIGHTS, "tokenizer.json")):
+            return None
+        config = read_json(place / "config.json")
+        usual = config.get("hidden_act") == "gelu" and config.get("model_type") in FIRST_POSITION
+        return cls(place, adapter, options.max_tokens) if usual else None
+
+    def margins(self, pairs: Sequence[tuple[str, str]], heads: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
+        """Return the logit of sarcastic minus that of sincere for context and response, by the corpora's heads."""
+        encoded = EncodedPairs(self._tokenizer, pairs, self._limit)
+        owners = np.full(len(encoded.rows), -1) if heads is None else heads
+        parts = np.cumsum(encoded.lengths) // TOGETHER
+        # Few texts make matrices so small that threads only wait for each other: eight times as long.
+        with need("threadpoolctl", "neural").threadpool_limits(1, "blas"):
+            logits = [
+                self._logits([encoded.rows[row] for row in np.flatnonzero(parts == part)]) for part in np.unique(parts)
+            ]
+        known = np.concatenate(logits).astype(np.float64)
+        own = np.where(owners >= 0, known[np.arange(len(known)), 2 + owners], 0.0) if heads is not None else 0.0
+        margins: NDArray[np.float64] = known[:, 1] - known[:, 0] + own
+        return margins
+
+    def _logits(self, rows: Sequence[Mapping[str, list[int]]]) -> Array:
+        """Return the logits of texts whose tokens are stacked, without padding."""
+        w = self._w
+        lengths = [len(row["input_ids"]) for row in rows]
+        ends = np.cumsum(lengths)
+        texts = [slice(end - length, end) for length, end in zip(lengths, ends, strict=True)]
+        states = w["embeddings.word_embeddings.weight"][np.concatenate([row["input_ids"] for row in rows])]
+        if (segments := w.get("embeddings.token_type_embeddings.weight")) is not None:
+            states = states + segments[np.concatenate([row["token_type_ids"] for row in rows])]
+        places = np.concatenate([np.arange(length) for length in lengths])
+        states = states + w["embeddings.position_embeddings.weight"][places + self._first]
+        states = self._norm(states, "embeddings.LayerNorm")
+        nearness = self._nearness(max(lengths))
+        for number in range(self._layers):
+            states = self._layer(states, texts, nearness, f"encoder.layer.{number}")
+        pooled = np.tanh(self._dense(states[ends - lengths], "pooler.dense"))
+        return self._dense(pooled, "classifier")
+
+    def _nearness(self, tokens: int) -> Array:
+        """Return what each head adds for the distance of two tokens: nothing in BERT."""
+        table = self._w.get("encoder.relative_attention_bias.weight")
+        if table is None:
+            return np.zeros((1, tokens, tokens), dtype=np.float32)
+        side = len(table) // 2
+        exact = side // 2
+        distance = np.arange(tokens)[None, :] - np.arange(tokens)[:, None]
+        size = np.abs(distance)
+        far = np.log(np.maximum(size, 1) / exact) / np.log(FARTHEST / exact) * (side - exact)
+        bucket = np.where(size < exact, size, np.minimum(exact + far.astype(np.int64), side - 1))
+        added: Array = table[bucket + side * (distance > 0)].transpose(2, 0, 1)
+        return added
+
+    def _layer(self, states: Array, texts: Sequence[slice], nearness: Array, name: str) -> Array:
+        mixed = self._attend(states, texts, nearness, f"{name}.attention.self")
+        attended = self._dense(mixed, f"{name}.attention.output.dense")
+        states = self._norm(states + attended, f"{name}.attention.output.LayerNorm")
+        wide = _gelu(self._dense(states, f"{name}.intermediate.dense"))
+        return self._norm(states + self._dense(wide, f"{name}.output.dense"), f"{name}.output.LayerNorm")
+
+    def _attend(self, states: Array, texts: Sequence[slice], nearness: Array, name: str) -> Array:
+        tokens, width = states.shape
+        query, key, value = (
+            self._dense(states, f"{name}.{part}").reshape(tokens, self._heads, -1).transpose(1, 0, 2)
+            for part in ("query", "key", "value")
+        )
+        mixed = np.empty_like(query)
+        for text in texts:
+            length = text.stop - text.start
+            match = query[:, text] @ key[:, text].transpose(0, 2, 1) / np.float32(np.sqrt(width // self._heads))
+            match += nearness[:, :length, :length]
+            shares = np.exp(match - match.max(axis=-1, keepdims=True))
+            mixed[:, text] = (shares / shares.sum(axis=-1, keepdims=True)) @ value[:, text]
+        joined: Array = mixed.transpose(1, 0, 2).reshape(tokens, width)
+        return joined
+
+    def _dense(self, states: Array, name: str) -> Array:
+        result: Array = states @ self._w[f"{name}.weight"].T + self._w[f"{name}.bias"]
+        return result
+
+    def _norm(self, states: Array, name: str) -> Array:
+        centred = states - states.mean(axis=-1, keepdims=True)
+        spread = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + self._small)
+        even: Array = centred / spread * self._w[f"{name}.weight"] + self._w[f"{name}.bias"]
+        return even
+
+
+class PlainTokenizer:
+    """The tokenizer's own file, called as the transformers library calls it."""
+
+    padding_side = "right"
+    pad_token_id = 0
+
+    def __init__(self, source: Path) -> None:
+        kind = need("tokenizers", "neural").Tokenizer
+        self._tokenizer: Any = kind.from_file(str(source / "tokenizer.json"))
+        self._tokenizer.no_padding()
+        self._tokenizer.no_truncation()
+
+    def __call__(
+        self,
+        *texts: str,
+        add_special_tokens: bool = True,
+        return_offsets_mapping: bool = False,
+        verbose: bool = False,
+        truncation: str = "",
+        max_length: int = 0,
+    ) -> dict[str, list[Any]]:
+        """Return ids, segments and, if asked for, the start and end of each token."""
+        if truncation:
+            self._tokenizer.enable_truncation(max_length, strategy=truncation)
+        encoded = self._tokenizer.encode(*texts, add_special_tokens=add_special_tokens)
+        self._tokenizer.no_truncation()
+        named = {"input_ids": list(encoded.ids), "token_type_ids": list(encoded.type_ids)}
+        return {**named, "offset_mapping": list(encoded.offsets)} if return_offsets_mapping else named
+
+
+def _mapped(path: Path) -> dict[str, NDArray[Any]]:
+    """Return the tensors of a file by their names in BERT: nothing is read before it is used."""
+    with path.open("rb") as file:
+        start = int.from_bytes(file.read(8), "little")
+        header = json.loads(file.read(start))
+    header.pop("__metadata__", None)
+    data = np.memmap(path, dtype=np.uint8, mode="r", offset=8 + start)
+    tensors = {}
+    for name, about in header.items():
+        known = name.removeprefix("base_model.model.").removeprefix("bert.").removeprefix("mpnet.")
+        for theirs, ours in AS_IN_BERT.items():
+            known = known.replace(theirs, ours)
+        low, high = about["data_offsets"]
+        tensors[known] = np.asarray(data[low:high]).view(NUMBERS[about["dtype"]]).reshape(about["shape"])
+    return tensors
+
+
+def _merged(weights: Mapping[str, NDArray[Any]], adapter: Mapping[str, NDArray[Any]]) -> dict[str, Array]:
+    """Return the weights with the additions added, and the head."""
+    own = {name: value.astype(np.float32) for name, value in adapter.items()}
+    merged = dict(weights)
+    for name, value in own.items():
+        if name.endswith(".lora_B.weight"):
+            target = name.removesuffix(".lora_B.weight")
+            down = own[f"{target}.lora_A.weight"]
+            merged[f"{target}.weight"] = merged[f"{target}.weight"] + LORA_SCALE * (value @ down)
+        elif ".lora_" not in name:
+            merged[name] = value
+    return merged
+
+
+def _gelu(x: Array) -> Array:
+    """Return x times the normal distribution function (Abramowitz and Stegun 7.1.26, error below 2e-7)."""
+    size = np.abs(x) * np.float32(0.7071067811865476)
+    t = 1 / (1 + np.float32(0.3275911) * size)
+    series = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))))
+    error = np.sign(x) * (1 - series * np.exp(-(size**2)))
+    result: Array = (x * 0.5 * (1 + error)).astype(np.float32)
+    return result

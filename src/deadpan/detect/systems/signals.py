@@ -7,15 +7,16 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deadpan.detect.features.ngrams import Cut, Keys, Places, cut, once, token_grams, word_runs
 from deadpan.detect.system import Context
-from deadpan.records import Example
+from deadpan.detect.systems.ngrams import Cut, Keys, Places, cut, once, token_grams, word_runs
+from deadpan.records import Example, Turn
 
 Array = NDArray[np.float64]
 Signals = Literal["steady", "all", "none"]
@@ -81,8 +82,9 @@ def extract(examples: Sequence[Example], context: Context, signals: Signals = "s
     cuts = {RUNS: response.distinct()}
     shared = np.zeros((len(examples), 0))
     if context.turns != 0:
-        before = _before(examples, context)
-        grams |= {BEFORE: _before_grams(examples, context), BEFORE_RUNS: word_runs(before, *RUN_LENGTHS)}
+        said = [context.before(example) if example.context else () for example in examples]
+        before = cut([" ".join(turn.text for turn in turns) for turns in said])
+        grams |= {BEFORE: _before_grams(examples, said, context), BEFORE_RUNS: word_runs(before, *RUN_LENGTHS)}
         cuts[BEFORE_RUNS] = before.distinct()
         earlier = text_signals(word_signals(before.words), before.flat, before.lengths)
         shared = shared_signals(dense, earlier, _echo(response, before))
@@ -111,19 +113,15 @@ def _clash(grams: Mapping[str, tuple[Places, Keys]], response: Array, before: Ar
     return np.concatenate([rows for rows, _ in parts]), np.concatenate([keys for _, keys in parts])
 
 
-def _before(examples: Sequence[Example], context: Context) -> Cut:
-    return cut([" ".join(turn.text for turn in context.before(example)) for example in examples])
-
-
-def _before_grams(examples: Sequence[Example], context: Context) -> tuple[Places, Keys]:
+def _before_grams(examples: Sequence[Example], said: Sequence[Sequence[Turn]], context: Context) -> tuple[Places, Keys]:
     """Return the n-grams of the context; with speakers, those by the responder are separate features."""
-    turns: dict[bool, list[str]] = {False: [], True: []}
-    for example in examples:
-        spoken = list(zip(context.before(example), context.own(example), strict=True))
-        for own in turns:
-            turns[own].append(" ".join(turn.text for turn, by_self in spoken if by_self is own))
     parts = []
-    for own, texts in turns.items():
+    owners = [context.own(example) if turns else () for example, turns in zip(examples, said, strict=True)]
+    for own in (False, True):
+        texts = [
+            " ".join(turn.text for turn, by_self in zip(turns, mine, strict=True) if by_self is own)
+            for turns, mine in zip(said, owners, strict=True)
+        ]
         rows, keys = token_grams(cut(texts), LONGEST[BEFORE])
         parts.append((rows, keys ^ _OWN if own else keys))
     return once(np.concatenate([rows for rows, _ in parts]), np.concatenate([keys for _, keys in parts]))
@@ -131,6 +129,8 @@ def _before_grams(examples: Sequence[Example], context: Context) -> tuple[Places
 
 def _echo(response: Cut, before: Cut) -> Array:
     """Return the share of a response's words that occur in its context, letters only."""
+    if not before.words:
+        return np.zeros(len(response.lengths))
     names: dict[str, int] = {}
     codes = [
         np.array([names.setdefault(_letters(word), len(names)) for word in each.words], dtype=np.int64)
@@ -153,7 +153,8 @@ def word_signals(words: Sequence[str]) -> Array:
     table = np.zeros((len(words), len(COUNTED)))
     signals = [_signals(word) for word in words]
     rows = np.repeat(np.arange(len(words)), [len(cells) for cells in signals])
-    cells = np.array([cell for cells in signals for cell in cells], dtype=np.float64).reshape(-1, 2)
+    flat = chain.from_iterable(chain.from_iterable(signals))
+    cells = np.fromiter(flat, np.float64, 2 * len(rows)).reshape(-1, 2)
     table[rows, cells[:, 0].astype(np.int64)] = cells[:, 1]
     return table
 
@@ -191,8 +192,9 @@ def text_signals(table: Array, words: Places, lengths: Places) -> Array:
     rows = np.repeat(np.arange(len(lengths)), lengths)
     per_word = table[words]
     sums = np.zeros((len(lengths), len(COUNTED)))
-    for place, column in enumerate(per_word.T):
-        sums[:, place] = np.bincount(rows, weights=column, minlength=len(lengths))
+    if len(words):
+        has = lengths > 0  # for an empty stretch, reduceat would return the next text's first word
+        sums[has] = np.add.reduceat(per_word, (np.cumsum(lengths) - lengths)[has], axis=0)
     return np.hstack([np.log1p(sums), _derived(sums, per_word, rows, lengths)])
 
 

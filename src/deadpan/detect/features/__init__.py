@@ -1,1 +1,0 @@
-"""Numbers computed from texts: n-grams, signals, and the logistic regression on top of them."""

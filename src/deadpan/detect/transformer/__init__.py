@@ -1,1 +1,0 @@
-"""Fine-tuned encoders: any model of the transformers library with the context and the response as a pair."""
