@@ -57,7 +57,6 @@ class Card(Result):
         return Summary(tuple(table for table in tables if table.rows), (*notes, NO_TEXTS))
 
     def as_dict(self) -> dict[str, object]:
-        """Return the file."""
         return {"detector": self.detector, **self.facts}
 
 
@@ -138,7 +137,6 @@ class TopFeatures(Result):
         return Summary((Table((yes, "weight", no, "weight "), tuple(rows)),))
 
     def as_dict(self) -> dict[str, object]:
-        """Return both lists."""
         return {"sarcastic": [list(pair) for pair in self.sarcastic], "sincere": [list(pair) for pair in self.sincere]}
 
 
@@ -170,12 +168,10 @@ class SystemList(Result):
     systems: tuple[SystemInfo, ...]
 
     def summary(self) -> Summary:
-        """Return a row per system."""
         rows = tuple((info.name, info.about, info.state) for info in self.systems)
         return Summary((Table(("system", "description", "state"), rows),))
 
     def as_dict(self) -> dict[str, object]:
-        """Return the systems in order."""
         return {"systems": [asdict(info) for info in self.systems]}
 
 

@@ -302,7 +302,7 @@ Array = NDArray[np.float32]
 LORA_SCALE = 2.0
 """Low-rank additions are scaled by alpha / rank, which is 2 in every training."""
 WEIGHTS = "model.safetensors"
-LIBRARIES = ("tokenizers", "safetensors")
+LIBRARIES = ("tokenizers", "safetensors", "threadpoolctl")
 NUMBERS = {"F32": "<f4", "F16": "<f2", "I64": "<i8"}
 TOGETHER = 256
 """Tokens computed at once: the weights are then read once for many texts, and what is computed fits a cache."""

@@ -164,7 +164,6 @@ class NeuralSystem(System):
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Read what `save` wrote."""
         torch = need("torch", "neural")
         state = read_json(folder / "network.json")
         if state.get("architecture") != cls.architecture:

@@ -234,7 +234,6 @@ class Transformer(System):
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Read what `save` wrote."""
         state = read_json(folder / "transformer.json")
         model = cls(**state["settings"])
         model.history_, model.corpora_ = state["history"], state["corpora"]

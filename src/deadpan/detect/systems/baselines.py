@@ -44,18 +44,15 @@ class Rate(System):
     name: ClassVar[str]
 
     def fit(self, examples: Sequence[Example]) -> Self:
-        """Compute the share."""
         _, labels = labelled(examples)
         self.rate_ = float(labels.mean())
         return self
 
     def save(self, folder: Path) -> None:
-        """Write the share."""
         write_json(folder / f"{self.name}.json", {"settings": self.settings, "rate": self.rate_})
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Read the share."""
         state = read_json(folder / f"{cls.name}.json")
         model = cls(**state["settings"])
         model.rate_ = float(state["rate"])
@@ -144,13 +141,11 @@ class Cues(System):
         return [p for p in ranked if p[1] > 0][:top], [p for p in ranked[::-1] if p[1] < 0][:top]
 
     def save(self, folder: Path) -> None:
-        """Write the rules as JSON."""
         state = {"settings": self.settings, "intercept": self.intercept_, "rules": self.rules_}
         write_json(folder / "cues.json", state)
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Read the rules."""
         state = read_json(folder / "cues.json")
         model = cls(**state["settings"])
         model.intercept_ = float(state["intercept"])
@@ -312,7 +307,6 @@ class NGrams(System):
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Read what `save` wrote."""
         state: dict[str, Any] = read_json(folder / "ngrams.json")
         if state.get("longest") != cls.longest:
             raise DataError(f"{folder}: holds {state.get('longest')}-grams, not {cls.longest}-grams")
@@ -389,7 +383,6 @@ class EmbeddingSystem(System):
         return best[1]
 
     def predict(self, examples: Sequence[Example]) -> list[Prediction]:
-        """Return the probability of sarcasm."""
         block = DenseBlock(self._scaled(self._columns(examples)))
         return predictions(examples, sigmoid(self.model_.margins([block])) if len(examples) else [])
 

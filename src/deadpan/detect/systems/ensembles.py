@@ -124,7 +124,6 @@ class Blend(System):
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Read the members and their weights."""
         state = read_json(folder / "blend.json")
         model = cls(**state["settings"])
         model.trust_ = Fitted([np.array(list(state["trust"].values()))], float(state["intercept"]))
@@ -281,7 +280,6 @@ class Distilled(System):
         ]
 
     def predict(self, examples: Sequence[Example]) -> list[Prediction]:
-        """Return the student's answers."""
         return self.model_.predict(examples)
 
     def save(self, folder: Path) -> None:
@@ -293,7 +291,6 @@ class Distilled(System):
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Read the student."""
         state = read_json(folder / "distilled.json")
         model = cls(**state["settings"])
         model.pseudo_labelled_ = int(state["pseudo_labelled"])
@@ -407,7 +404,6 @@ class History(System):
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Read what `save` wrote."""
         state = read_json(folder / "history.json")
         model = cls(**state["settings"])
         model.trust_ = Fitted([np.array(state["trust"])], float(state["intercept"]))

@@ -141,7 +141,6 @@ class Frozen(System):
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Read what `save` wrote."""
         state = read_json(folder / "frozen.json")
         model = cls(**state["settings"])
         model.strength_ = float(state["strength"])
@@ -174,7 +173,6 @@ class HeadsBlock:
         return int(self.matrix.shape[1]) * (1 + self.corpora)
 
     def rows(self, chosen: Places) -> HeadsBlock:
-        """Return some of the rows."""
         return HeadsBlock(self.matrix[chosen], self.corpus[chosen], self.corpora)
 
     def forward(self, weights: Array) -> Array:
@@ -187,7 +185,6 @@ class HeadsBlock:
         return result
 
     def backward(self, slopes: Array) -> Array:
-        """Return the gradient of all weights."""
         parts = [self.matrix.T @ slopes]
         for number in range(self.corpora):
             mine = self.corpus == number

@@ -227,7 +227,6 @@ class Linear(System):
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Read what `save` wrote."""
         state = read_json(folder / "linear.json")
         try:
             if state["format"] != FORMAT:

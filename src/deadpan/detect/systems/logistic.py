@@ -33,13 +33,9 @@ class Block(Protocol):
     """Some columns of a matrix of examples by features."""
 
     @property
-    def width(self) -> int:
-        """Columns."""
-        ...
+    def width(self) -> int: ...
 
-    def forward(self, weights: Array) -> Array:
-        """The matrix times a vector."""
-        ...
+    def forward(self, weights: Array) -> Array: ...
 
     def backward(self, slopes: Array) -> Array:
         """The transposed matrix times a vector."""
@@ -220,7 +216,6 @@ class GramBlock:
         return replace(self, counts=counts, scale=np.ones(n))
 
     def rows(self, chosen: Places) -> GramBlock:
-        """Return some of the rows."""
         return replace(self, counts=self.counts[chosen], scale=self.scale[chosen])
 
     def valued(self, value: Array) -> GramBlock:
@@ -272,7 +267,6 @@ class DenseBlock:
         return int(self.matrix.shape[1])
 
     def rows(self, chosen: Places) -> DenseBlock:
-        """Return some of the rows."""
         return DenseBlock(self.matrix[chosen])
 
     def forward(self, weights: Array) -> Array:

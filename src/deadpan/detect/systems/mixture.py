@@ -230,7 +230,6 @@ class Mixture(System):
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Read what `save` wrote."""
         state = read_json(folder / "mixture.json")
         try:
             if state["format"] != FORMAT:
@@ -273,7 +272,6 @@ class PairedBlock:
         return np.concatenate([rows, apart, -apart])
 
     def backward(self, slopes: Array) -> Array:
-        """Return the gradient of the weights."""
         there, back = np.split(slopes[self.n :], 2)
         of_pairs = [np.bincount(rows, weights=there - back, minlength=self.n) for rows in (self.first, self.second)]
         return self.block.backward(slopes[: self.n] + of_pairs[0] - of_pairs[1])

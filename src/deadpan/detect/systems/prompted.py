@@ -211,7 +211,6 @@ class Prompted(System):
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Read what `save` wrote."""
         state = read_json(folder / "prompted.json")
         model = cls(**state["settings"])
         model.shown_ = [decode(example, Example) for example in state["shown"]]
