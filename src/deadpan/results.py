@@ -1,4 +1,4 @@
-"""What library functions return, readable by people and by machines; and a value with its confidence interval.
+"""Results of library functions, readable by people and by machines; and a value with its confidence interval.
 
 It imports nothing at run time: `stats` computes intervals and pages show them, and a page must not load `stats`.
 """

@@ -83,7 +83,7 @@ def answer_text(
     `encoder` for English where its weights have been pulled, and `base` elsewhere. `in_detail` shows every word.
     """
     if not text.strip():
-        raise ConfigError("there is no word to judge: give a text, or lines with deadpan detect predict")
+        raise ConfigError("there is no word to judge: give a text")
     name = best_detector(text, detector)
     loaded = load_at(name, prevalence)
     notes = [*_unread(loaded, text, context), *([BY_ENCODER] if name == ENCODER else [])]
