@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from deadpan.bench.items.item import LETTERS
+from deadpan.bench import DEFAULT_SET
 from deadpan.bench.items.sets import limited, open_set
 from deadpan.bench.runs.settings import posed_items
 from deadpan.llm import Client, LLMSettings, Reply, default_model, embedded_server
@@ -64,7 +65,7 @@ class Meter:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--set", default="public@0.3.0")
+    parser.add_argument("--set", default=DEFAULT_SET)
     parser.add_argument("--items", type=int, default=40, help="items of the sample, in whole pairs; 0: all")
     parser.add_argument("--model", default=default_model())
     parser.add_argument("--threads", type=int, default=0, help="0: one per idle core, as elsewhere")
