@@ -19,8 +19,8 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from deadpan.bench.items.item import LETTERS
 from deadpan.bench import DEFAULT_SET
+from deadpan.bench.items.item import LETTERS
 from deadpan.bench.items.sets import limited, open_set
 from deadpan.bench.runs.settings import posed_items
 from deadpan.llm import Client, LLMSettings, Reply, default_model, embedded_server

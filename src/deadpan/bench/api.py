@@ -12,13 +12,14 @@ from typing import Any
 from deadpan.arguments import check_names, check_path, check_progress
 from deadpan.bench import DEFAULT_SET
 from deadpan.bench.items.check import validate_set
-from deadpan.bench.items.prompts import REASONED, ZERO_SHOT
+from deadpan.bench.items.prompts import REASONED, ZERO_SHOT, OwnPrompt
 from deadpan.bench.items.sets import AskPassphrase, ItemSet, open_set
 from deadpan.bench.runs.answerers import Answerer
 from deadpan.bench.runs.folder import JOURNAL, BenchRun, read_run
 from deadpan.bench.runs.journal import cost_notes
 from deadpan.bench.runs.run import Watch, progress_watch, run_models
 from deadpan.bench.runs.settings import LIMITS, RunSettings, Sampling
+from deadpan.bench.scores.prompt_range import PromptRange, prompt_ranges, prompt_tables
 from deadpan.bench.scores.report import best_first, reading_notes, score_tables, set_note
 from deadpan.bench.scores.score import RunScores, score_run
 from deadpan.errors import ConfigError
@@ -40,6 +41,8 @@ class BenchResult(Result):
     scores: tuple[RunScores, ...] = field(repr=False)
     partial: bool = False
     """True if only a part of the set was asked."""
+    prompts: tuple[PromptRange, ...] = field(default=(), repr=False)
+    """Per model that was asked by several prompts: its scores, their range and the items that flip."""
     warning: str = ""
     """The first problem that `bench check` finds in the set; empty for a sound one."""
 
@@ -55,12 +58,14 @@ class BenchResult(Result):
     def as_dict(self) -> dict[str, object]:
         """Return the scores of every run, and the folders of incomplete ones."""
         incomplete = [str(run.path) for run in self.incomplete]
-        return {"runs": [each.as_dict() for each in self.scores], "incomplete": incomplete}
+        prompts = {"prompts": [each.as_dict() for each in self.prompts]} if self.prompts else {}
+        return {"runs": [each.as_dict() for each in self.scores], **prompts, "incomplete": incomplete}
 
     def summary(self) -> Summary:
         """Return the scores, why runs are incomplete, and the next command."""
         names = [each.model for each in self.scores]
         tables = score_tables(names, self.scores) if self.scores else ()
+        tables += prompt_tables(self.prompts)
         notes = [set_note(self.scores[0])] if self.scores else []
         notes += reading_notes(names, self.scores)
         for run in self.incomplete:
@@ -93,6 +98,7 @@ def run_bench(
     answerers: Mapping[str, Answerer] | None = None,
     progress: Progress = silent,
     watch: Watch | None = None,
+    prompts: Sequence[str | Path] = (),
     **options: Any,
 ) -> BenchResult:
     """Ask models every item of a set; the same call resumes a run that was killed.
@@ -117,6 +123,8 @@ def run_bench(
       model (name: (input, output)) the price per million tokens, if it has none in the table.
     - `ask`: returns the passphrase of a sealed set.
     - `answerers`: what answers in place of a model of that name, such as a baseline of your own.
+    - `prompts`: files with other prompts, each asked besides the paper's, with options in another order in every
+      run; `.prompts` of the result has the range of scores.
     - `progress`, `watch`: called with the rows done and their total, or with the state of every model.
     """
     models = default_model() if models is None else models
@@ -129,7 +137,8 @@ def run_bench(
         log.warning("%s", warning)
     folder = check_path(out, "the folder")
     seen = watch or progress_watch(check_progress(progress))
-    finished = run_models(names, settings, folder, watch=seen, answerers=answerers)
+    own = [OwnPrompt.read(Path(path)) for path in prompts]
+    finished = run_models(names, settings, folder, watch=seen, answerers=answerers, prompts=own)
     return _result(folder, settings, [read_run(folder) for folder, _ in finished], warning)
 
 
@@ -179,6 +188,8 @@ def run_settings(
 
 def _result(out: Path, settings: RunSettings, runs: Sequence[BenchRun], warning: str) -> BenchResult:
     answered = [run for run in runs if any(not row.error for row in run.rows)]
+    ranges = prompt_ranges(answered, settings.sampling.seed)
+    answered = [run for run in answered if not run.plan.own_prompt]
     scores = [score_run(run, settings.sampling.seed) for run in answered]
     ordered = [each for _, each in best_first([each.model for each in scores], scores)]
-    return BenchResult(out, settings.set.label, tuple(runs), tuple(ordered), settings.partial, warning)
+    return BenchResult(out, settings.set.label, tuple(runs), tuple(ordered), settings.partial, ranges, warning)

@@ -194,6 +194,13 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
 @click.option("--constrain/--no-constrain", default=None, help="Force a letter. [default: embedded models]")
 @click.option("--reasoned", is_flag=True, help="Ask for a short explanation before the letter.")
 @click.option("--shuffle-options", is_flag=True, help="Show options in a new order in every run.")
+@click.option(
+    "--prompt",
+    "prompts",
+    multiple=True,
+    type=PATH,
+    help="A file with another prompt, asked besides the paper's; repeat for several.",
+)
 @click.option("--explain", is_flag=True, help="The open track: ask for a sentence instead of a letter.")
 @click.option("--judge", default="", help="Open track: a model that marks sentences with the rubric.")
 @click.option("--people", type=PATH, help="Open track: people's marks, a CSV with item, run, right.")
@@ -217,6 +224,8 @@ def run_command(models: tuple[str, ...], folders: tuple[Path, ...], out: Path, a
         raise ConfigError("--judge and --people mark explanations: add --explain")
     with live() as watch:
         if explain:
+            refuse_with("--explain", "--prompt")
+            options.pop("prompts")
             settings = run_settings(**_given(options))
             opened = run_open_track(models, settings, out, judge=judge, people=people, watch=watch)
             return show(opened, as_json)

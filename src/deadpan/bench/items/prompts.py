@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from string import Formatter
 
 from deadpan.bench.items.item import LETTERS
 from deadpan.draws import draw
+from deadpan.errors import ConfigError, DataError
 from deadpan.records import Item, Turn
 
 ZERO_SHOT = "zero-shot/1"
 REASONED = "reasoned/1"
 EXPLAIN = "explain/1"
 RUBRIC = "rubric/1"
+OWN = "prompt-"
+"""The name of a prompt of the user's own begins with it."""
 
 TEMPLATES = {
     (ZERO_SHOT, "en"): """Read what happened and what was said, then answer the question. Exactly one option is best.
@@ -124,10 +131,11 @@ END = "\0"
 """Marks the end of the utterance, where what follows it is inserted: the templates stay as they are."""
 
 
-def render_prompt(item: Item, order: Sequence[int], template: str = ZERO_SHOT) -> str:
-    """Return the prompt of an item as the model reads it."""
-    language = item.language if (template, item.language) in TEMPLATES else "en"
-    prompt = TEMPLATES[template, language].format(
+def render_prompt(item: Item, order: Sequence[int], texts: Mapping[str, str] | None = None) -> str:
+    """Return the prompt of an item as the model reads it; `texts` are a template per language, or the paper's."""
+    texts = texts or template_texts(ZERO_SHOT)
+    language = item.language if item.language in texts else "en"
+    prompt = texts[language].format(
         context=spoken_lines(item.context),
         speaker=item.speaker or SPEAKER[language],
         utterance=item.utterance + END,
@@ -140,3 +148,36 @@ def render_prompt(item: Item, order: Sequence[int], template: str = ZERO_SHOT) -
 def template_texts(template: str) -> dict[str, str]:
     """Return the text of a template per language, for the manifest."""
     return {language: text for (name, language), text in TEMPLATES.items() if name == template}
+
+
+@dataclass(frozen=True, slots=True)
+class OwnPrompt:
+    """A prompt from a file: the same text for every language."""
+
+    name: str
+    text: str
+
+    @classmethod
+    def read(cls, path: Path) -> OwnPrompt:
+        """Read a template: plain text with {question}, {options} and others of its fields in braces."""
+        try:
+            text = Path(path).read_text(encoding="utf-8-sig").strip()
+            found = {field for _, field, _, _ in Formatter().parse(text) if field is not None}
+        except (OSError, ValueError) as bad:
+            raise DataError(
+                f"{path}: not a prompt ({bad}): give a text file; a brace is written {{{{ or }}}}"
+            ) from None
+        if strange := found - _FIELDS:
+            raise ConfigError(f"{path}: unknown field {{{min(strange)}}}: use {_listed(_FIELDS)}")
+        if missing := _NEEDED - found:
+            raise ConfigError(f"{path}: no {_listed(missing)}: without them the model cannot answer")
+        # Its text is in its name: a changed prompt is never taken for the same.
+        return cls(f"{OWN}{path.stem}/{sha256(text.encode()).hexdigest()[:8]}", text)
+
+
+_FIELDS = frozenset({"context", "speaker", "utterance", "question", "options"})
+_NEEDED = frozenset({"utterance", "question", "options"})
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"{{{name}}}" for name in sorted(names))

@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from deadpan.bench.items.item import LETTERS
+from deadpan.bench.items.prompts import OWN
 from deadpan.errors import ConfigError, DataError
 from deadpan.journal import Journal
 from deadpan.page.numbers import score
@@ -64,12 +65,19 @@ class RunPlan:
     @property
     def choices(self) -> bool:
         """True for a run of multiple-choice answers, not of explanations or marks."""
-        return self.prompt.startswith(("zero-shot", "reasoned", "the quiz"))
+        return self.prompt.startswith(("zero-shot", "reasoned", "the quiz", OWN))
 
     @property
     def system(self) -> str:
-        """The model, and whether it was asked to reason first: two systems on a board."""
+        """The model, and how it was asked if not by the paper's prompt: one system on a board each."""
+        if self.own_prompt:
+            return f"{self.model}+{self.own_prompt}"
         return self.model + ("+reasoning" if self.prompt.startswith("reasoned") else "")
+
+    @property
+    def own_prompt(self) -> str:
+        """The name of a prompt of the user's own; empty for the prompts of the package."""
+        return self.prompt.partition("/")[0] if self.prompt.startswith(OWN) else ""
 
     @property
     def whole_set(self) -> bool:

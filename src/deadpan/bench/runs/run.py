@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
-from deadpan.bench.items.prompts import REASONED
+from deadpan.bench.items.prompts import REASONED, OwnPrompt
 from deadpan.bench.runs.answerers import Answerer, ItemTransport, connect
 from deadpan.bench.runs.folder import JOURNAL, AnswerRow, RunPlan, begin, check_resumable, finish, model_slug
 from deadpan.bench.runs.journal import (
@@ -54,8 +54,11 @@ def run_models(
     watch: Watch = lambda states: None,
     clock: RunClock | None = None,
     answerers: Mapping[str, Answerer | Transport] | None = None,
+    prompts: Sequence[OwnPrompt] = (),
 ) -> list[tuple[Path, bool]]:
     """Run every model at the same time; return each folder and whether its run is complete.
+
+    With `prompts`, every model is then asked by each of them, one after the other; each is a run of its own.
 
     All models are connected before any is asked, so that a wrong name is found before money is spent. A model
     that fails for good does not stop the others; its error is raised when they are done.
@@ -66,40 +69,45 @@ def run_models(
         raise ConfigError("a model is given twice: give each once; --runs repeats the questions")
     if Path(out).exists() and not Path(out).is_dir():
         raise DataError(f"{out}: is a file: choose another --out")
-    asked = [settings.plan(model) for model in models]
-    plans = [(Path(out) / model_slug(plan.system), plan) for plan in asked]
-    _check_folders(plans)
-    for folder, plan in plans:
-        settings.call_settings(plan)
+    ways = [settings, *map(settings.with_prompt, prompts)]
+    asked = [(way, way.plan(model)) for way in ways for model in models]
+    plans = [(way, plan, Path(out) / model_slug(plan.system)) for way, plan in asked]
+    _check_folders([(folder, plan.system) for _, plan, folder in plans])
+    for way, plan, folder in plans:
+        way.call_settings(plan)
         check_resumable(folder, plan)
         check_price(plan.model, settings)
     budget, clock = Budget(settings.max_cost), clock or RunClock()
-    runners = [_Runner.resume(settings, plan, folder, budget, clock) for folder, plan in plans]
+    runners = [_Runner.resume(way, plan, folder, budget, clock) for way, plan, folder in plans]
     # A model that has answered everything is not connected: it need not be available.
     unfinished = [runner for runner in runners if runner.pending]
-    given, asked_plans = answerers or {}, {each.plan.model: each.plan for each in unfinished}
+    given = answerers or {}
     ready = {
-        name: given[name] if name in given else connect(settings.call_settings(plan), settings.sampling.seed)
-        for name, plan in asked_plans.items()
+        each.plan.model: given.get(each.plan.model)
+        or connect(each.settings.call_settings(each.plan), settings.sampling.seed)
+        for each in unfinished
     }
     with ExitStack() as locks:  # two runs in one folder would pay for everything twice
-        for folder, plan in plans:
+        for _, plan, folder in plans:
             locks.enter_context(lock_folder(folder))
             begin(folder, plan)
         report = lambda: watch([runner.state for runner in runners])  # noqa: E731
         errors = run_on_loop(_ask(unfinished, ready, report))
-        finished = [(folder, finish(folder, plan, _rows(settings, plan, folder))) for folder, plan in plans]
+        finished = [(folder, finish(folder, plan, _rows(way, plan, folder))) for way, plan, folder in plans]
     if errors:
         raise errors[0]
     return finished
 
 
-def _check_folders(plans: Sequence[tuple[Path, RunPlan]]) -> None:
-    """Raise for two models whose names give one folder, such as a/b and a-b."""
+def _check_folders(folders: Sequence[tuple[Path, str]]) -> None:
+    """Raise for two models whose names give one folder, such as a/b and a-b, or for a prompt given twice."""
     taken: dict[Path, str] = {}
-    for folder, plan in plans:
-        if (other := taken.setdefault(folder, plan.model)) != plan.model:
-            raise ConfigError(f"{other} and {plan.model} would both be stored in {folder}: run one with another --out")
+    for folder, system in folders:
+        if folder in taken:
+            raise ConfigError(
+                f"{taken[folder]} and {system} would both be stored in {folder}: run one with another --out"
+            )
+        taken[folder] = system
 
 
 def check_price(model: str, settings: RunSettings) -> None:
@@ -115,9 +123,19 @@ async def _ask(
     runners: Sequence[_Runner], answerers: Mapping[str, Answerer | Transport], changed: Callable[[], None]
 ) -> list[DeadpanError]:
     """Ask everything that is pending; return the errors of models that failed for good."""
+    found: list[DeadpanError] = []
+
+    async def in_turn(own: Sequence[_Runner]) -> None:
+        for each in own:  # one prompt after the other: the limit of concurrent requests is per model
+            error = await each.run(answerers[each.plan.model], changed)
+            if error is not None:
+                found.append(error)
+                return
+
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(each.run(answerers[each.plan.model], changed)) for each in runners]
-    return [error for error in (task.result() for task in tasks) if error is not None]
+        for model in dict.fromkeys(each.plan.model for each in runners):
+            group.create_task(in_turn([each for each in runners if each.plan.model == model]))
+    return found
 
 
 @dataclass(slots=True)

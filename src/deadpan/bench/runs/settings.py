@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any
 
 from deadpan.arguments import check_whole
 from deadpan.bench.items.item import LETTERS
-from deadpan.bench.items.prompts import REASONED, ZERO_SHOT, options_order, render_prompt, template_texts
+from deadpan.bench.items.prompts import (
+    OWN,
+    REASONED,
+    ZERO_SHOT,
+    OwnPrompt,
+    options_order,
+    render_prompt,
+    template_texts,
+)
 from deadpan.bench.items.sets import ItemSet, limited
 from deadpan.bench.runs.folder import RunPlan
 from deadpan.llm import EMBEDDED_PREFIX, LLMSettings, Price, find_price
@@ -38,14 +46,14 @@ class PosedItem:
 
 
 def posed_items(
-    items: Sequence[Item], runs: int, seed: int, shuffle: bool, template: str = ZERO_SHOT
+    items: Sequence[Item], runs: int, seed: int, shuffle: bool, texts: Mapping[str, str] | None = None
 ) -> list[PosedItem]:
     """Return everything to ask. Runs of one item follow each other: a server can reuse its cache."""
     posed = []
     for item in items:
         for run in range(1, runs + 1):
             order = options_order(item, run, seed, shuffle)
-            posed.append(PosedItem(item, run, order, render_prompt(item, order, template)))
+            posed.append(PosedItem(item, run, order, render_prompt(item, order, texts)))
     return posed
 
 
@@ -85,6 +93,17 @@ class RunSettings:
     posed: tuple[PosedItem, ...] = field(default=(), repr=False)
     constrain: bool | None = None
     """True if the model can only write a letter; None: embedded models only."""
+    own_text: str = field(default="", repr=False)
+    """The text of a prompt of the user's own, whose name is then `prompt`."""
+
+    def with_prompt(self, own: OwnPrompt) -> RunSettings:
+        """Return the same run with a prompt of the user's own; options are shown in another order in every run."""
+        return replace(self, prompt=own.name, own_text=own.text, shuffle=True)
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The prompt, word for word, per language."""
+        return {"en": self.own_text} if self.own_text else template_texts(self.prompt)
 
     def __post_init__(self) -> None:
         check_whole(self.runs, "runs", 1)
@@ -154,14 +173,14 @@ class RunSettings:
         An embedded model that reasons first can only end with a letter: it takes a grammar, others take JSON.
         """
         wanted = is_local(model) if self.constrain is None else self.constrain
-        letter = self.prompt == ZERO_SHOT or (self.prompt == REASONED and is_local(model))
+        letter = self.prompt.startswith((ZERO_SHOT, OWN)) or (self.prompt == REASONED and is_local(model))
         return wanted and letter and not model.startswith(BASELINE_PREFIX)
 
     def to_ask(self) -> list[PosedItem]:
         """Return every item and run to ask."""
         if self.posed:
             return list(self.posed)
-        return posed_items(self.items, self.runs, self.sampling.seed, self.shuffle, self.prompt)
+        return posed_items(self.items, self.runs, self.sampling.seed, self.shuffle, self.texts)
 
     def plan(self, model: str) -> RunPlan:
         """Return the plan that the run folder stores."""
@@ -177,7 +196,7 @@ class RunSettings:
             runs=self.runs,
             expected=len(self.posed) or None,
             prompt=self.prompt,
-            prompt_texts=template_texts(self.prompt) | self._posed_hash(),
+            prompt_texts=self.texts | self._posed_hash(),
             temperature=self.sampling.temperature,
             top_p=self.sampling.top_p,
             limits=self.limits(model),

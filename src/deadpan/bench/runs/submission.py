@@ -83,11 +83,12 @@ def _asked(run: BenchRun, items: str | Path | ItemSet | None, ask: AskPassphrase
 
 def _check_rows(run: BenchRun, items: dict[str, Item]) -> None:
     seen = set()
+    texts = template_texts(run.plan.prompt) or run.plan.prompt_texts
     for row in run.rows:
         item = items.get(row.item)
         if item is None:
             raise DataError(f"{run.path}: item {row.item!r} is not in {run.plan.set}: remove the row")
-        changed = _changed(row, item) or _misread(row, item, run.plan.prompt)
+        changed = _changed(row, item) or _misread(row, item, texts)
         if changed:
             raise DataError(f"{run.path}: item {row.item}, run {row.run}: {changed}: send the run as written")
         if (row.item, row.run) in seen:
@@ -113,15 +114,15 @@ def _changed(row: AnswerRow, item: Item) -> str:
     return ""
 
 
-def _misread(row: AnswerRow, item: Item, template: str) -> str:
+def _misread(row: AnswerRow, item: Item, texts: Mapping[str, str]) -> str:
     """Return how the letter of a row differs from the one in its answer; people's answers have no text."""
-    if not template_texts(template):
+    if not texts:
         return ""
     order = tuple(LETTERS.find(letter) for letter in row.order)
     if sorted(order) != list(range(len(item.options))):
         return f"{row.order!r} is not an order of its options"
     shown = [item.options[at] for at in order]
-    place = place_of(read_letter(row.text, shown, render_prompt(item, order, template)), order)
+    place = place_of(read_letter(row.text, shown, render_prompt(item, order, texts)), order)
     read = "" if place is None else LETTERS[place]
     return "" if row.prediction == read else f"its letter is {row.prediction!r}, but its text says {read!r}"
 

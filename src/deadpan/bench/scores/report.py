@@ -13,6 +13,7 @@ from deadpan.bench.items.item import ORGANIC
 from deadpan.bench.runs.folder import BenchRun, find_runs
 from deadpan.bench.scores.comparison import BenchComparison, check_same, compare_bench, names_of
 from deadpan.bench.scores.difficulty import ItemReport, item_report
+from deadpan.bench.scores.prompt_range import PromptRange, headlines, prompt_ranges, prompt_tables
 from deadpan.bench.scores.score import LANGUAGES, MAJORITY, RunScores, in_language, score_run
 from deadpan.page.summary import Summary
 from deadpan.page.table import Cell, Table
@@ -35,6 +36,8 @@ class BenchScores(Result):
     items: ItemReport | None = field(default=None, repr=False)
     months: tuple[MonthGap, ...] = field(default=(), repr=False)
     """Models that answered an earlier and a later organic set."""
+    prompts: tuple[PromptRange, ...] = field(default=(), repr=False)
+    """Models that were asked by several prompts; `scores` has the paper's."""
 
     def as_dict(self) -> dict[str, object]:
         """Return the scores of every run, all comparisons, and the items if they were asked for."""
@@ -42,12 +45,14 @@ class BenchScores(Result):
         compared = self.comparison.as_dict() if self.comparison else {"comparisons": []}
         found = {"set": first.set, "set_hash": first.set_hash, "scores": [s.as_dict() for s in self.scores]}
         months = {"months": [encode(gap) for gap in self.months]} if self.months else {}
+        months |= {"prompts": [each.as_dict() for each in self.prompts]} if self.prompts else {}
         return {**found, **compared, **months, **({"items": self.items.as_dict()} if self.items else {})}
 
     def summary(self) -> Summary:
         """Return accuracy, pairs, outcomes and categories, then the comparisons and the items."""
         tables = score_tables(self.names, self.scores)
         tables += (category_table(self.names, self.scores), *language_tables(self.names, self.scores))
+        tables += prompt_tables(self.prompts)
         notes = (set_note(self.scores[0]), *reading_notes(self.names, self.scores))
         for part in (self._compared(), _month_summary(self.months), self.items.summary() if self.items else Summary()):
             tables, notes = tables + part.tables, notes + part.notes
@@ -84,13 +89,17 @@ def score_bench(
     if language is not None:
         check_text(language, "language")
         runs = [in_language(run, language) for run in runs]
+    prompts = prompt_ranges(runs, seed)
+    runs = headlines(runs)
     report = item_report(runs) if items else None
     named = best_first(names_of(runs), [score_run(run, seed) for run in runs])
     names, scores = tuple(name for name, _ in named), tuple(scores for _, scores in named)
     # Runs on different parts of a set have scores, but nothing to compare.
     asked = [{row.item for row in run.rows if not row.error} for run in runs]
     comparable = len(runs) > 1 and all(one & other for one, other in combinations(asked, 2))
-    return BenchScores(names, scores, compare_bench(runs) if comparable and not months else None, report, months)
+    return BenchScores(
+        names, scores, compare_bench(runs) if comparable and not months else None, report, months, prompts
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from deadpan.bench.runs.folder import BenchRun
 from deadpan.bench.scores.comparison import check_same, compare_runs
+from deadpan.bench.scores.prompt_range import PromptRange, headlines, prompt_ranges
 from deadpan.bench.scores.score import RunScores, in_language, languages_of, score_run
 from deadpan.errors import DataError
 from deadpan.stats import Interval, PairedDifference
@@ -38,6 +39,8 @@ class BoardEntry:
     """The best and the worst rank that the model may have."""
     above: PairedDifference | None
     not_ranked: str = ""
+    prompts: PromptRange | None = None
+    """The scores by several prompts, if the model was asked by others than the paper's."""
     beats_baselines: bool = True
     """Significantly better than every baseline on the board."""
 
@@ -86,7 +89,8 @@ def make_board(runs: Sequence[BenchRun], seed: int = 0) -> tuple[Board, list[Ben
     """Return the board and its runs. Incomplete runs and runs on a part of a set are excluded."""
     check_same(runs)
     kept, excluded, parts = [], [], []
-    for run in runs:
+    ranges = {each.model: each for each in prompt_ranges([run for run in runs if not why_not(run)], seed)}
+    for run in headlines(runs):
         why = why_not(run)
         if why:
             excluded.append((run.plan.system, why))
@@ -103,7 +107,10 @@ def make_board(runs: Sequence[BenchRun], seed: int = 0) -> tuple[Board, list[Ben
     scored = {run.plan.system: score_run(run, seed) for run in kept}
     order = sorted(kept, key=lambda run: (-(scored[run.plan.system].avg.value or 0.0), run.plan.system))
     pairs = compare_runs(order) if len(order) > 1 else []
-    entries = _entries([scored[run.plan.system] for run in order], pairs)
+    entries = [
+        replace(entry, prompts=ranges.get(entry.scores.model))
+        for entry in _entries([scored[run.plan.system] for run in order], pairs)
+    ]
     plan = kept[0].plan
     board = Board(plan.set, plan.set_hash, plan.visibility, tuple(entries), tuple(excluded))
     languages, rest = tuple(_by_language(kept, seed)), tuple(part_entries(parts, kept, seed))
@@ -141,7 +148,9 @@ def _entries(scored: Sequence[RunScores], pairs: Sequence[PairedDifference]) -> 
         above = compared.get(frozenset((each.model, entries[-1].scores.model))) if entries else None
         name, provider = named(each.model)
         beats = all(_better(each.model, other.model, compared) for other in scored if other.kind == "baseline")
-        entries.append(BoardEntry(each, name, provider, ranks.get(each.model), above, reasons[each.model], beats))
+        entries.append(
+            BoardEntry(each, name, provider, ranks.get(each.model), above, reasons[each.model], beats_baselines=beats)
+        )
     return entries
 
 

@@ -191,7 +191,7 @@ def _row(entry: BoardEntry, places: tuple[int, int, int, int]) -> str:
         cell("rank", entry.rank, entry.ranks[0] + entry.ranks[1] / 1000 if entry.ranks else None),
         f'<th scope="row" class="who" data-v="{escape(entry.name)}"><b>{escape(entry.name)}</b>'
         f"<span>{escape(_people(scores) if human else entry.provider)}</span>{small(note)}{small(unranked)}</th>",
-        score_cell(scores.avg, chance=scores.chance, decimals=places[0]),
+        score_cell(scores.avg, _prompts(entry, places[0]), chance=scores.chance, decimals=places[0]),
         f'<td class="said"><span>{_against(entry.above)}</span></td>',
         score_cell(scores.maj, ties, decimals=places[1]),
         score_cell(scores.pairs, decimals=places[2]),
@@ -203,6 +203,15 @@ def _row(entry: BoardEntry, places: tuple[int, int, int, int]) -> str:
     kind = "" if entry.kind == "model" else ' class="aside"'
     family = "" if human else f' data-family="{escape(entry.provider)}"'
     return f"<tr{kind}{family}>{''.join(cells)}</tr>"
+
+
+def _prompts(entry: BoardEntry, places: int) -> str:
+    """Return the range over prompts; the score above it is that of the paper's prompt."""
+    if entry.prompts is None:
+        return ""
+    low, high, flips = min(entry.prompts.values), max(entry.prompts.values), entry.prompts.flips.value or 0.0
+    count = len(entry.prompts.scores)
+    return f"{low:.{places}f} to {high:.{places}f} over {count} prompts, {100 * flips:.0f} % of items flip"
 
 
 def _people(scores: RunScores) -> str:
@@ -302,6 +311,8 @@ def _method(board: Board) -> str:
         "Not read: the share of answers that were unread, cut off or refused. The share that was requested "
         "again with a larger limit is shown below it.",
         "Incomplete runs are not shown.",
+        "Over several prompts: the score is that of the paper’s prompt, the line below it the lowest and the highest "
+        "over all prompts. An item flips if its most frequent answer is not the same by every prompt.",
         "Both of a pair: the two items differ in one small change that flips the answer; chance is "
         f"{_one_in(board.chance**2)}.",
     )

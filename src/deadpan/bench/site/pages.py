@@ -87,8 +87,8 @@ def reach(board: Board) -> str:
     if board.set != DEFAULT_SET:
         return ""
     return (
-        "<h2>What it can tell</h2><p>This set is a floor test: of two blind readings by language models, the first chose the "
-        "key of 232 of 236 items of a draft, of which the pairs that differed were removed, and the second that of all 228. "
+        "<h2>What it can tell</h2><p>This set is a floor test. Two language models read it blind: the first chose the "
+        "key of 232 of 236 items of a draft, whose differing pairs were removed, the second that of all 228. "
         "The set shows whether a model understands sarcasm at all, not which strong model understands it best. "
         "A harder question is about what people really wrote: of six replies to a comment, which one did its "
         "author mean sarcastically?</p>"
