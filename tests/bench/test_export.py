@@ -8,12 +8,15 @@ import re
 import pytest
 
 from bench_items import FAST, Scripted, job, right, small_set
-from deadpan.bench.export import export_set, write_rows
+from deadpan.bench.export import export_bench, export_set, write_rows
 from deadpan.bench.items.sets import open_set
+from deadpan.bench.runs.answerers import GivenAnswer
 from deadpan.bench.runs.answers import read_letter
 from deadpan.bench.runs.folder import AnswerRow, read_run
 from deadpan.bench.runs.run import run_models
-from deadpan.errors import ConfigError, DataError
+from deadpan.bench.scores.score import score_run
+from deadpan.errors import ConfigError, DataError, ModelError
+from deadpan.logs.log import read_logs
 from deadpan.records import Item
 from deadpan.storage import read_records
 
@@ -53,6 +56,7 @@ def test_the_set_is_exported_for_others(tmp_path):
     lines = (tmp_path / "out" / "lm-eval" / "sarcbench_en.jsonl").read_text(encoding="utf-8").splitlines()
     assert "Final Answer: X" in json.loads(lines[0])["prompt"]
     yaml = (tmp_path / "out" / "lm-eval" / "sarcbench_en.yaml").read_text(encoding="utf-8")
+    assert "repeats: 5" in yaml
     pattern = re.search(r'regex_pattern: "(.*)"', yaml)[1].replace("\\\\", "\\")
     for text in ("Final Answer: B", "**Final Answer:** (c)", "Final Answer: all of them"):
         found = re.findall(pattern, text)
@@ -68,6 +72,63 @@ def test_a_private_set_is_never_exported(tmp_path):
     with pytest.raises(DataError, match="only public sets"):
         export_set(small_set(visibility="private"), tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_five_repeats_are_scored_as_in_our_runs(tmp_path):
+    export_set(SET, tmp_path / "out")
+    scope: dict = {}
+    exec((tmp_path / "out" / "lm-eval" / "five_repeats.py").read_text(), scope)
+    score = lambda letters: scope["score"]({"answer": "C"}, [[*letters]])  # noqa: E731
+    assert score("CCDEF") == {"avg_at_5": 0.4, "maj_at_5": 1.0}
+    assert score("CCDDF") == {"avg_at_5": 0.4, "maj_at_5": 0.0}
+    assert score(["C", "UNREAD", "UNREAD", "UNREAD", "D"]) == {"avg_at_5": 0.2, "maj_at_5": 0.0}
+
+
+def test_any_run_opens_in_inspect(tmp_path):
+    """Read back by Inspect: the letters that were shown, the scores, what went wrong; and our own reader agrees."""
+    log = pytest.importorskip("inspect_ai.log")
+    refused = {
+        SET.items[0].id: GivenAnswer("", "content_filter"),
+        SET.items[1].id: GivenAnswer("Hm.", "stop", "m", 1, 1),
+    }
+    answer = lambda q, limit, n: refused.get(q.item.id) or right(q)  # noqa: E731
+    work = job(SET, shuffle=True)
+    [(folder, _)] = run_models(["openai/m"], work, tmp_path / "r", clock=FAST, answerers={"openai/m": Scripted(answer)})
+    assert export_bench([folder], tmp_path / "logs", to="inspect", items=SET).rows == 36
+    [path] = (tmp_path / "logs").glob("*.eval")
+    read = log.read_eval_log(str(path))
+    assert (read.status, read.eval.model, read.eval.config.epochs) == ("success", "openai/m", 3)
+    assert read.results.scores[0].metrics["accuracy"].value == score_run(read_run(folder)).avg.value
+    assert len(read.samples) == read.results.total_samples == 36
+    samples = {(sample.id, sample.epoch): sample for sample in read.samples}
+    for row in read_run(folder).rows:
+        sample = samples[row.item, row.run]
+        score = sample.scores["final_answer"]
+        assert (score.value == "C") == row.correct
+        assert sample.choices["ABCDEF".index(sample.target)] in sample.input
+        assert not row.correct or score.answer == sample.target == sample.output.completion[-1]
+    assert samples[SET.items[0].id, 1].output.stop_reason == "content_filter"
+    assert samples[SET.items[1].id, 1].scores["final_answer"].metadata["unread"] is True
+    [theirs] = read_logs(path)
+    assert sum(item.score for item in theirs.items.values()) / 12 == pytest.approx(10 / 12)
+
+
+def test_an_incomplete_run_and_a_private_one(tmp_path):
+    pytest.importorskip("inspect_ai")
+    from inspect_ai.log import read_eval_log
+
+    answer = Scripted(lambda q, limit, n: ModelError("no") if q.run == 2 else right(q))
+    [(folder, _)] = run_models(["openai/m"], job(SET), tmp_path / "r", clock=FAST, answerers={"openai/m": answer})
+    export_bench([folder], tmp_path / "logs", to="inspect", items=SET)
+    read = read_eval_log(str(next((tmp_path / "logs").iterdir())))
+    assert (read.status, read.results.completed_samples) == ("error", 24)
+    assert sum(sample.error is not None for sample in read.samples) == 12
+    hidden = small_set(visibility="private")
+    [(folder, _)] = run_models(
+        ["openai/m"], job(hidden), tmp_path / "p", clock=FAST, answerers={"openai/m": Scripted(right)}
+    )
+    with pytest.raises(DataError, match="private"):
+        export_bench([folder], tmp_path / "more", to="inspect", items=hidden)
 
 
 @pytest.mark.slow

@@ -117,6 +117,7 @@ def run_bench(
     - `constrain`: let the model write only a letter; None does so for embedded models.
     - `shuffle_options`: show the options in another order in every run.
     - `reasoned`: ask for a short explanation before the letter; a system of its own on the board.
+    - `batch`: ask through the batch interface of OpenAI or Anthropic, at half the price and within a day.
     - `base_url`, `key_env`: an OpenAI-compatible server and the variable that holds its key.
     - `timeout`: seconds per attempt; None is 120, and more for large token limits.
     - `max_cost`, `price`: the limit in US dollars for all runs together, earlier sessions included, and per
@@ -170,6 +171,7 @@ def run_settings(
     key_env: str = KEY_ENV,
     concurrency: int = 8,
     retries: int = 5,
+    batch: bool = False,
     timeout: float | None = None,
     max_cost: float | None = None,
     price: Mapping[str, tuple[float, float]] | None = None,
@@ -183,6 +185,7 @@ def run_settings(
     return RunSettings(
         open_set(set, ask), runs, limit, sample, max_tokens, escalate, shuffle_options, retries, max_cost,
         dict(price or {}), sampling, prompt=REASONED if reasoned else ZERO_SHOT, constrain=constrain,
+        batch=batch,
     )  # fmt: skip
 
 

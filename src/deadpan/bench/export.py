@@ -6,19 +6,22 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, make_dataclass
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, Literal, get_type_hints
 
 from deadpan.bench import DEFAULT_SET
 from deadpan.bench.items.item import CATEGORIES, LETTERS, item_schema, write_items
 from deadpan.bench.items.prompts import ZERO_SHOT, render_prompt
 from deadpan.bench.items.sets import AskPassphrase, ItemSet, open_set
-from deadpan.bench.runs.folder import AnswerRow, find_runs
+from deadpan.bench.runs.folder import AnswerRow, BenchRun, RunPlan, find_runs, model_slug, set_of
+from deadpan.bench.scores.comparison import names_of
+from deadpan.bench.scores.score import score_run
 from deadpan.cards import DataFacts, FileFacts, HubConfig, croissant, dataset_card, markdown_table
-from deadpan.errors import ConfigError, DataError
+from deadpan.errors import ConfigError, DataError, need
 from deadpan.formats.judgments import write_csv
 from deadpan.page.summary import Summary
 from deadpan.records import Item
 from deadpan.results import Result
+from deadpan.stats import Interval
 from deadpan.storage import digest, write_json, write_manifest, write_records, write_text
 
 HARNESS, HUGGING_FACE = "lm-eval", "hf"
@@ -26,13 +29,27 @@ _LANGUAGES = {"en": "English", "ko": "Korean"}
 
 
 def export_bench(
-    sources: Sequence[str | Path], out: Path, *, ask: AskPassphrase | None = None
+    sources: Sequence[str | Path],
+    out: Path,
+    *,
+    to: Literal["inspect"] | None = None,
+    items: str | Path | ItemSet | None = None,
+    ask: AskPassphrase | None = None,
 ) -> RowExport | SetExport:
-    """Export the rows of runs to a .parquet, .csv or .jsonl file, or a public set to a folder of datasets."""
+    """Export runs to a .parquet, .csv or .jsonl file, or a public set to a folder of datasets.
+
+    With `to="inspect"`, every run becomes a log that Inspect's viewer opens, in the folder `out`; `items` is the
+    set that was asked, if it does not come with the package.
+    """
+    paths = [Path(source) for source in sources]
+    if to == "inspect":
+        return export_inspect(paths, Path(out), items=items, ask=ask)
     if Path(out).suffix in EXPORTS:
-        return export_rows([Path(source) for source in sources], out)
-    if len(sources) > 1 or any(Path(source).is_dir() for source in sources):
-        raise ConfigError(f"{out}: rows of runs are exported to a file: end its name with {', '.join(EXPORTS)}")
+        return export_rows(paths, out)
+    if len(sources) > 1 or any(path.is_dir() for path in paths):
+        raise ConfigError(
+            f"{out}: rows of runs are exported to a file: end its name with {', '.join(EXPORTS)}, or use --to inspect"
+        )
     return export_set(sources[0] if sources else DEFAULT_SET, out, ask=ask)
 
 
@@ -98,7 +115,23 @@ def _write_harness(out: Path, items: ItemSet, by_language: dict[str, list[Item]]
         lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         write_text(out / f"{name}.jsonl", lines)
         write_text(out / f"{name}.yaml", _task_yaml(name, items))
+    write_text(out / "five_repeats.py", _FIVE_REPEATS)
     write_text(out / "README.md", _harness_readme(items, list(by_language)))
+
+
+_FIVE_REPEATS = '''"""Avg@5 and Maj@5 of one item: its five answers, each a letter or UNREAD."""
+
+from collections import Counter
+
+
+def score(doc, results):
+    """The share of right answers; and whether the most frequent one is right, a tie or unread ones are not."""
+    letters = results[0] if isinstance(results[0], list) else results
+    ranked = Counter(letters).most_common(2)
+    tied = len(ranked) > 1 and ranked[0][1] == ranked[1][1]
+    right = [letter == doc["answer"] for letter in letters]
+    return {"avg_at_5": sum(right) / len(right), "maj_at_5": float(not tied and ranked[0][0] == doc["answer"])}
+'''
 
 
 def _task_yaml(name: str, items: ItemSet) -> str:
@@ -119,7 +152,7 @@ generation_kwargs:
   temperature: 0.7
   top_p: 0.95
   max_gen_toks: 512
-repeats: 1
+repeats: 5
 filter_list:
   - name: final-answer
     filter:
@@ -128,9 +161,12 @@ filter_list:
         group_select: -1
         fallback: unread
       - function: uppercase
-      - function: take_first
+process_results: !function five_repeats.score
 metric_list:
-  - metric: exact_match
+  - metric: avg_at_5
+    aggregation: mean
+    higher_is_better: true
+  - metric: maj_at_5
     aggregation: mean
     higher_is_better: true
 metadata:
@@ -291,3 +327,113 @@ def export_rows(folders: Sequence[Path], out: Path) -> RowExport:
     public = all(run.public for run in runs)
     written = write_rows(out, [row for run in runs for row in run.rows], public)
     return RowExport(Path(out), written, public)
+
+
+# ---------------------------------------------------------------- Inspect
+
+_STOPS = {"content_filter": "content_filter", "max_tokens": "max_tokens", "stop": "stop"}
+_SCORER = "final_answer"
+
+
+def export_inspect(
+    folders: Sequence[Path], out: Path, *, items: str | Path | ItemSet | None = None, ask: AskPassphrase | None = None
+) -> RowExport:
+    """Write each run as a log of Inspect: a sample per item and run, with prompt, answer, score and tokens.
+
+    Letters are those that were shown. An answer that is missing is a sample with an error.
+    """
+    need("inspect_ai", "inspect")
+    from inspect_ai.log import write_eval_log
+
+    runs = find_runs(folders)
+    if out.suffix or (out.exists() and (out.is_file() or any(out.iterdir()))):
+        raise ConfigError(f"{out}: logs go to a new folder: choose another --out")
+    for run in runs:
+        if not run.public:
+            raise DataError(f"{run.path}: {run.plan.set} is {run.plan.visibility}: a log would hold items and answers")
+    out.mkdir(parents=True, exist_ok=True)
+    for name, run in zip(names_of(runs), runs, strict=True):
+        write_eval_log(_inspect_log(run, set_of(run, items, ask)), str(out / f"{model_slug(name)}.eval"))
+    return RowExport(out, sum(len(run.rows) for run in runs), True)
+
+
+def _inspect_log(run: BenchRun, items: ItemSet | None) -> Any:
+    from inspect_ai import log, model
+
+    if items is None:
+        raise DataError(f"{run.path}: {run.plan.set} does not come with the package: name its file with --set")
+    plan, known = run.plan, {item.id: item for item in items.items}
+    scores = [_inspect_score(*each) for each in _inspect_results(run)]
+    ids = list(dict.fromkeys(row.item for row in run.rows))
+    used = model.ModelUsage(
+        input_tokens=sum(row.input_tokens for row in run.rows),
+        output_tokens=sum(row.output_tokens for row in run.rows),
+        total_tokens=sum(row.input_tokens + row.output_tokens for row in run.rows),
+    )
+    dates = sorted(row.at for row in run.rows if row.at) or [""]
+    done = sum(not row.error for row in run.rows)
+    settings = model.GenerateConfig(
+        temperature=plan.temperature, top_p=plan.top_p, max_tokens=max(plan.limits, default=None)
+    )
+    return log.EvalLog(
+        status="success" if run.complete else "error",
+        eval=log.EvalSpec(
+            created=dates[0] or "1970-01-01T00:00:00+00:00", task="sarcbench", task_version=plan.set.partition("@")[2],
+            model=plan.system, model_generate_config=settings,
+            dataset=log.EvalDataset(name=plan.set, samples=len(ids), sample_ids=ids, shuffled=plan.shuffle),
+            config=log.EvalConfig(epochs=plan.runs, epochs_reducer=["mean", "plurality"]),
+            metadata={"set_hash": plan.set_hash, "prompt": plan.prompt, "constrained": plan.constrained},
+        ),
+        results=log.EvalResults(total_samples=plan.total, completed_samples=done, scores=scores),
+        stats=log.EvalStats(started_at=dates[0], completed_at=dates[-1], model_usage={plan.system: used}),
+        samples=[_inspect_sample(row, known[row.item], plan) for row in run.rows],
+    )  # fmt: skip
+
+
+def _inspect_results(run: BenchRun) -> list[tuple[str, Interval]]:
+    scores = score_run(run) if any(not row.error for row in run.rows) else None
+    return [("mean", scores.avg), ("plurality", scores.maj)] if scores else []
+
+
+def _inspect_score(reducer: str, value: Interval) -> Any:
+    from inspect_ai import log
+
+    metric = log.EvalMetric(name="accuracy", value=value.value or 0.0, metadata={"low": value.low, "high": value.high})
+    return log.EvalScore(name=_SCORER, scorer=_SCORER, reducer=reducer, metrics={"accuracy": metric})
+
+
+def _inspect_sample(row: AnswerRow, item: Item, plan: RunPlan) -> Any:
+    from inspect_ai import log, model, scorer
+    from inspect_ai._util.error import EvalError
+
+    order = [LETTERS.index(letter) for letter in row.order] or list(range(len(item.options)))
+    shown = {letter: LETTERS[at] for at, letter in enumerate(LETTERS[place] for place in order)}
+    prompt = render_prompt(item, order, plan.prompt_texts)
+    usage = model.ModelUsage(
+        input_tokens=row.input_tokens, output_tokens=row.output_tokens,
+        total_tokens=row.input_tokens + row.output_tokens, reasoning_tokens=row.reasoning_tokens,
+    )  # fmt: skip
+    said = model.ChatMessageAssistant(content=row.text, model=row.returned or plan.model, source="generate")
+    choice = model.ChatCompletionChoice(message=said, stop_reason=_STOPS.get(row.stop_reason, "unknown"))
+    score = scorer.Score(
+        value=scorer.CORRECT if row.correct else scorer.INCORRECT,
+        answer=shown.get(row.prediction, ""),
+        explanation=row.text,
+        metadata={"unread": row.unread, "refused": row.refused, "cut_off": row.truncated},
+    )
+    return log.EvalSample(
+        id=row.item,
+        epoch=row.run,
+        input=prompt,
+        choices=[item.options[place] for place in order],
+        target=shown[row.answer],
+        messages=[model.ChatMessageUser(content=prompt, source="input"), said],
+        output=model.ModelOutput(
+            model=row.returned or plan.model, choices=[choice], usage=usage, time=row.seconds or None
+        ),
+        scores=None if row.error else {_SCORER: score},
+        metadata={"category": row.category, "pair": row.family, "language": row.language, "order": row.order},
+        model_usage={plan.system: usage},
+        total_time=row.seconds or None,
+        error=EvalError(message=row.error, traceback="", traceback_ansi="") if row.error else None,
+    )

@@ -168,6 +168,7 @@ run_options = joined(
     key_env_option,
     click.option("--concurrency", default=8, show_default=True, help="Concurrent requests per model."),
     click.option("--retries", default=5, show_default=True, help="Retries of a failed request."),
+    click.option("--batch", is_flag=True, help="Use the batch interface of OpenAI or Anthropic, at half the price."),
     click.option("--timeout", type=float, help="Seconds per attempt. [default: 120, more for large limits]"),
     max_cost_option,
     click.option("--price", type=(str, float, float), multiple=True, metavar="MODEL IN OUT",
@@ -342,17 +343,19 @@ def merge(folders: tuple[Path, ...], out: Path, replace_by: Any, as_json: bool) 
 
 @bench.command()
 @click.argument("sources", nargs=-1, metavar="[SET|RUNS...]")
+@click.option("--to", type=click.Choice(["inspect"]), help="Write RUNS as logs of Inspect, into the folder --out.")
+@click.option("--set", "items", help="With --to inspect: the set that was asked, if it is a file.")
 @out_option
 @json_option
-def export(sources: tuple[str, ...], out: Path, as_json: bool) -> None:
-    """Export a public SET (to a folder) or the rows of RUNS (to a .parquet, .csv or .jsonl file).
+def export(sources: tuple[str, ...], out: Path, as_json: bool, **options: Any) -> None:
+    """Export a public SET (to a folder), or RUNS to a .parquet, .csv or .jsonl file or as logs of Inspect.
 
     A SET becomes a task for lm-evaluation-harness and a Hugging Face dataset. Rows of a private set are
     exported without items, letters and texts.
     """
     from deadpan.bench.export import export_bench
 
-    show(export_bench(sources, out, ask=ask_passphrase), as_json)
+    show(export_bench(sources, out, ask=ask_passphrase, **options), as_json)
 
 
 @bench.command()

@@ -7,6 +7,7 @@ question until the answer can be read. Importing this is cheap: the SDK is impor
 
 from __future__ import annotations
 
+from deadpan.llm.batches import BatchTransport
 from deadpan.llm.calls import CallRecord, read_calls
 from deadpan.llm.client import CALL_FAILED, Client, Outcome, Unreadable, acomplete, ask, complete
 from deadpan.llm.costs import Budget, CostLimit, Price, find_price
@@ -23,6 +24,7 @@ __all__ = [
     "HOPELESS",
     "Answer",
     "Backoff",
+    "BatchTransport",
     "Breaker",
     "Budget",
     "CallRecord",

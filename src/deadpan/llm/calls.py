@@ -8,6 +8,7 @@ import json
 import logging
 import os
 import threading
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -100,6 +101,14 @@ def reserve_call(journal: Journal, key: str, tag: str, cost: float) -> None:
     A call that was in flight when the program was killed stays counted: the server may have charged for it.
     """
     journal.append(key, {"tag": tag, _RESERVED: cost}, final=False, paid=cost)
+
+
+def reservations(journal: Journal) -> dict[str, float]:
+    """Return what is reserved for each call that was sent and never ended, by its key."""
+    reserved: dict[str, float] = defaultdict(float)
+    for key, row in journal.records():
+        reserved[key] += row.get(_RESERVED, 0.0)
+    return reserved
 
 
 def lost_cost(journal: Journal) -> tuple[int, float]:

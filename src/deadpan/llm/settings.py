@@ -149,7 +149,7 @@ _RANGES = (
     ("seed", 0, 2**31 - 1),
     ("timeout", 0.001, 86_400),
     ("retries", 0, 100),
-    ("concurrency", 1, 1_000),
+    ("concurrency", 1, 100_000),
     ("max_cost", 0, 1e9),
     ("threads", 0, 1_024),
 )

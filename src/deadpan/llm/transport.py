@@ -67,11 +67,9 @@ class HttpTransport:
             if unlimited:
                 body = {name: value for name, value in body.items() if name not in _LIMITS}
             try:
-                started = time.perf_counter()
-                answer = await post_chat(connection, endpoint, body, settings.timeout)
-                taken = time.perf_counter() - started
+                answer = await self._attempt(connection, endpoint, body, messages, settings, replicate)
                 self._answered.add(endpoint)
-                return dataclasses.replace(answer, request=body, unsupported=left_out + unlimited, seconds=taken)
+                return dataclasses.replace(answer, request=body, unsupported=left_out + unlimited)
             except Unsupported as bad:
                 self._learn(endpoint, bad.name)
             except LimitTooLarge:
@@ -84,6 +82,19 @@ class HttpTransport:
             except Failed as failed:
                 failed.request = body
                 raise
+
+    async def _attempt(
+        self,
+        connection: AsyncOpenAI,
+        endpoint: Endpoint,
+        body: dict[str, Any],
+        messages: Sequence[Message],
+        settings: LLMSettings,
+        replicate: int,
+    ) -> Answer:
+        started = time.perf_counter()
+        answer = await post_chat(connection, endpoint, body, settings.timeout)
+        return dataclasses.replace(answer, seconds=time.perf_counter() - started)
 
     def identity(self, settings: LLMSettings) -> str:
         """Return the version of the embedded weights, or the server's address."""
@@ -118,8 +129,9 @@ class HttpTransport:
         if name in _LIMITS and _LIMITS[name] in rejected:  # a limit is renamed, never left out
             names = f"{name} nor {_LIMITS[name]}"
             raise ModelError(f"{endpoint.where} takes neither {names}: set max_tokens to none")
+        known = name in rejected
         rejected.add(name)
-        if name not in _LIMITS:
+        if name not in _LIMITS and not known:
             log.warning("%s does not take %s: it is not sent", endpoint.model, name)
 
     async def _endpoint(self, settings: LLMSettings) -> Endpoint:
@@ -137,13 +149,16 @@ class HttpTransport:
 
 RETRIED = frozenset({408, 409, 425, 429})
 REFUSALS = frozenset({"content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation"})
-_STOPS: dict[object, StopReason] = {
+STOPS: dict[object, StopReason] = {
     "stop": "stop",
     "length": "max_tokens",
     "max_tokens": "max_tokens",
     "content_filter": "content_filter",
     "refusal": "content_filter",
+    "end_turn": "stop",
+    "stop_sequence": "stop",
 }
+"""Reasons why an answer ended, in the words of OpenAI and of Anthropic."""
 LIKELIEST = 20
 """First tokens whose probability is asked for: as many as servers give."""
 REFUSED_RETRIES = 2
@@ -267,7 +282,7 @@ async def post_chat(client: AsyncOpenAI, endpoint: Endpoint, body: dict[str, Any
     except (TimeoutError, openai.APITimeoutError):
         raise Failed("timeout", f"no answer within {timeout:g} s") from None
     except openai.APIStatusError as bad:
-        return _status(bad, endpoint, body)
+        return sort_status(bad, endpoint, body)
     except openai.APIConnectionError as bad:
         raise _connection(bad, endpoint) from None
     except UnicodeDecodeError:
@@ -288,7 +303,7 @@ def read_answer(body: str, asked: str) -> Answer:
         text, refusal = message.get("content"), message.get("refusal")
     except (KeyError, IndexError, TypeError, AttributeError):
         raise Failed("garbage", f"no answer in it: {body.strip()[:80]!r}") from None
-    stop = _STOPS.get(choice.get("finish_reason"), "other")
+    stop = STOPS.get(choice.get("finish_reason"), "other")
     if refusal:  # some servers repeat it as the answer
         text, stop = text or str(refusal), "content_filter"
     if not isinstance(text, str | None):
@@ -343,7 +358,7 @@ def _connection(bad: Exception, endpoint: Endpoint) -> Failed:
     return Failed("connection", str(bad.__cause__ or bad))
 
 
-def _status(bad: APIStatusError, endpoint: Endpoint, body: Mapping[str, Any]) -> Answer:
+def sort_status(bad: APIStatusError, endpoint: Endpoint, body: Mapping[str, Any]) -> Answer:
     """Sort an HTTP error: a refusal is an answer, some errors pass with time, some need a person."""
     code, where = bad.status_code, endpoint.where
     said = " ".join(_said(bad).split())[:200]

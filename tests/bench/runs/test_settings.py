@@ -92,7 +92,7 @@ def test_a_run_is_not_resumed_with_another_constraint(tmp_path):
         ({"seed": 3_000_000}, "seed is"),
         ({"timeout": 1e9}, "timeout is"),
         ({"retries": 1_000}, "retries is 1000"),
-        ({"concurrency": 5_000}, "concurrency is 5000"),
+        ({"concurrency": 500_000}, "concurrency is 500000"),
     ],
 )
 def test_what_no_server_accepts_is_found_before_a_folder_is_made(tmp_path, options, words):

@@ -13,6 +13,7 @@ from typing import Any
 
 from deadpan.bench.items.item import LETTERS
 from deadpan.bench.items.prompts import OWN
+from deadpan.bench.items.sets import AskPassphrase, ItemSet, open_set, shipped
 from deadpan.errors import ConfigError, DataError
 from deadpan.journal import Journal
 from deadpan.page.numbers import score
@@ -251,6 +252,19 @@ def find_runs(paths: Sequence[Path]) -> list[BenchRun]:
     if not chosen:
         raise DataError(f"{paths[0]}: only explanations and marks: give runs that `deadpan bench run` wrote")
     return chosen
+
+
+def set_of(run: BenchRun, items: str | Path | ItemSet | None, ask: AskPassphrase | None) -> ItemSet | None:
+    """Return the set a run was asked: the given one, else one of the package, else None."""
+    if items is None:
+        return next((each for each in map(open_set, shipped()) if each.hash == run.plan.set_hash), None)
+    opened = open_set(items, ask)
+    if opened.hash != run.plan.set_hash:
+        raise DataError(
+            f"--set {opened.label} ({opened.hash[:12]}) is not what {run.path} was asked, {run.plan.set} "
+            f"({run.plan.set_hash[:12]}): give that one"
+        )
+    return opened
 
 
 @dataclass(frozen=True, slots=True)

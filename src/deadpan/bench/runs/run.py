@@ -24,15 +24,18 @@ from deadpan.bench.runs.journal import (
     paid_for,
     read_bench_calls,
 )
-from deadpan.bench.runs.settings import PosedItem, RunSettings, is_local
+from deadpan.bench.runs.settings import BASELINE_PREFIX, PosedItem, RunSettings, is_local
 from deadpan.errors import ConfigError, DataError, DeadpanError, ModelError
 from deadpan.journal import Journal
-from deadpan.llm import HOPELESS, Backoff, Budget, Client, Reply, Transport, Unavailable
+from deadpan.llm import HOPELESS, Backoff, Budget, Client, Reply, Transport, Unavailable, user
+from deadpan.llm.batches import BatchTransport
+from deadpan.llm.calls import call_key, reservations, reserve_call
 from deadpan.llm.client import run_on_loop
 from deadpan.page.table import Cell, Table
 from deadpan.progress import Progress
 from deadpan.storage import lock_folder
 
+BATCHES = "batches.sqlite"
 SLOWEST = 20
 """Tokens per second that a model writes at least: without a timeout of one's own, a large limit gets more time."""
 
@@ -82,11 +85,7 @@ def run_models(
     # A model that has answered everything is not connected: it need not be available.
     unfinished = [runner for runner in runners if runner.pending]
     given = answerers or {}
-    ready = {
-        each.plan.model: given.get(each.plan.model)
-        or connect(each.settings.call_settings(each.plan), settings.sampling.seed)
-        for each in unfinished
-    }
+    ready = {each.folder: given.get(each.plan.model) or each.connected() for each in unfinished}
     with ExitStack() as locks:  # two runs in one folder would pay for everything twice
         for _, plan, folder in plans:
             locks.enter_context(lock_folder(folder))
@@ -120,14 +119,14 @@ def check_price(model: str, settings: RunSettings) -> None:
 
 
 async def _ask(
-    runners: Sequence[_Runner], answerers: Mapping[str, Answerer | Transport], changed: Callable[[], None]
+    runners: Sequence[_Runner], answerers: Mapping[Path, Answerer | Transport], changed: Callable[[], None]
 ) -> list[DeadpanError]:
     """Ask everything that is pending; return the errors of models that failed for good."""
     found: list[DeadpanError] = []
 
     async def in_turn(own: Sequence[_Runner]) -> None:
         for each in own:  # one prompt after the other: the limit of concurrent requests is per model
-            error = await each.run(answerers[each.plan.model], changed)
+            error = await each.run(answerers[each.folder], changed)
             if error is not None:
                 found.append(error)
                 return
@@ -172,12 +171,23 @@ class _Runner:
         budget.spent += paid
         return runner
 
+    def connected(self) -> Answerer | Transport:
+        """Return what answers, checked."""
+        settings, private = self.settings.call_settings(self.plan), not self.settings.set.public
+        if not self.settings.batch or self.plan.model.startswith(BASELINE_PREFIX):
+            return connect(settings, self.settings.sampling.seed)
+        batches = BatchTransport(self.folder / BATCHES, private=private, sleep=self.clock.sleep)
+        batches.check(settings)
+        return batches
+
     async def run(self, answerer: Answerer | Transport, changed: Callable[[], None]) -> DeadpanError | None:
         """Ask everything that is pending; return the error that ended it early, if any."""
-        self.state.state = "running"
+        self.state.state = "in a batch" if self.settings.batch else "running"
         changed()
-        workers = 1 if is_local(self.plan.model) else self.settings.sampling.concurrency
+        workers = 1 if is_local(self.plan.model) else self.settings.call_settings(self.plan).concurrency
         with Journal(self.folder / JOURNAL, private=not self.settings.set.public) as journal:
+            if isinstance(answerer, BatchTransport):
+                self._release(answerer, journal)
             client = self._client(answerer, journal)
             try:
                 queue = iter(self.pending)
@@ -191,6 +201,19 @@ class _Runner:
         self.state.state = "stopped" if self.failure else "incomplete" if self.state.errors else "done"
         changed()
         return self.failure
+
+    def _release(self, batches: BatchTransport, journal: Journal) -> None:
+        """Take back what was reserved for calls in known batches: their answers are still to come, and cost then."""
+        reserved = reservations(journal)
+        for posed in self.pending:
+            limit = next_limit(self.earlier.get((posed.item.id, posed.run), []), self.plan.limits)
+            settings = self.settings.call_settings(self.plan).changed(max_tokens=limit)
+            tag, messages = call_tag(posed.item.id, posed.run, limit or 0), [user(posed.prompt)]
+            key = call_key(settings, messages, posed.run, tag)
+            if reserved.get(key, 0.0) > 0 and batches.knows(messages, settings, posed.run):
+                reserve_call(journal, key, tag, -reserved[key])
+                self.budget.spent -= reserved[key]
+                self.state.spent -= reserved[key]
 
     def _client(self, answerer: Answerer | Transport, journal: Journal) -> Client:
         """Return the client of this model: the shared budget, its own journal and circuit breaker."""

@@ -21,6 +21,7 @@ from deadpan.bench.items.prompts import (
 from deadpan.bench.items.sets import ItemSet, limited
 from deadpan.bench.runs.folder import RunPlan
 from deadpan.llm import EMBEDDED_PREFIX, LLMSettings, Price, find_price
+from deadpan.llm.batches import HALF
 from deadpan.llm.messages import explained
 from deadpan.llm.settings import KEY_ENV, TIMEOUT, is_hosted
 from deadpan.records import Item
@@ -93,6 +94,8 @@ class RunSettings:
     posed: tuple[PosedItem, ...] = field(default=(), repr=False)
     constrain: bool | None = None
     """True if the model can only write a letter; None: embedded models only."""
+    batch: bool = False
+    """Ask through the provider's batch interface, at half the price."""
     own_text: str = field(default="", repr=False)
     """The text of a prompt of the user's own, whose name is then `prompt`."""
 
@@ -136,7 +139,13 @@ class RunSettings:
         options = max((len(item.options) for item in self.set.items), default=len(LETTERS))
         letters = tuple(LETTERS[:options]) if plan.constrained else ()
         form = explained(LAST_LINE, letters, LONGEST_EXPLANATION) if letters and reasoned else {}
+        batched: dict[str, Any] = {}
+        if self.batch and (price := self.find_price(plan.model)):
+            batched = {"price": (price.input, price.output)}
+        if self.batch:  # everything goes out at once
+            batched["concurrency"] = max(1, len(plan.items) * plan.runs)
         return self._base(plan.model).changed(
+            **batched,
             extra={**self.sampling.extra, **form},
             seed=self.sampling.seed * 1000 if local else None,
             stop=("\n",) if local and not reasoned else (),
@@ -144,8 +153,11 @@ class RunSettings:
         )
 
     def find_price(self, model: str) -> Price | None:
-        """Return US dollars per million tokens; None if the price is unknown."""
-        return find_price(self._base(model))
+        """Return US dollars per million tokens, in a batch half of them; None if the price is unknown."""
+        price = find_price(self._base(model))
+        if price is None or not self.batch:
+            return price
+        return Price(HALF * price.input, HALF * price.output, as_of=f"{price.as_of}, in batches at half".lstrip(", "))
 
     @property
     def items(self) -> list[Item]:

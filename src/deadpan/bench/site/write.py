@@ -9,8 +9,8 @@ from pathlib import Path
 
 from deadpan.bench.export import write_rows
 from deadpan.bench.items.item import family, write_items
-from deadpan.bench.items.sets import AskPassphrase, ItemSet, open_set, shipped
-from deadpan.bench.runs.folder import BenchRun, find_runs
+from deadpan.bench.items.sets import AskPassphrase, ItemSet
+from deadpan.bench.runs.folder import BenchRun, find_runs, set_of
 from deadpan.bench.scores.difficulty import ItemFacts, item_facts
 from deadpan.bench.scores.score import item_answers
 from deadpan.bench.site.board import Board, make_board
@@ -67,26 +67,13 @@ def write_leaderboard(
     `items` is the set that was asked, needed for item pages if it does not come with the package.
     """
     runs = find_runs(folders)
-    opened = _set_of(runs[0], items, ask)
+    opened = set_of(runs[0], items, ask)
     report = write_site(runs, Path(out), opened, seed)
     if not runs[0].public:
         return replace(report, note=_NOT_PUBLIC.format(runs[0].plan.visibility))
     if opened is None:
         return replace(report, note="no item pages and no rows: use --set to name the set that was asked")
     return report
-
-
-def _set_of(run: BenchRun, items: str | Path | ItemSet | None, ask: AskPassphrase | None) -> ItemSet | None:
-    """Return the set a run was asked: the given one, else one of the package, else None."""
-    if items is None:
-        return next((each for each in map(open_set, shipped()) if each.hash == run.plan.set_hash), None)
-    opened = open_set(items, ask)
-    if opened.hash != run.plan.set_hash:
-        raise DataError(
-            f"--set {opened.label} ({opened.hash[:12]}) is not what {run.path} was asked, {run.plan.set} "
-            f"({run.plan.set_hash[:12]}): give that one"
-        )
-    return opened
 
 
 def write_site(runs: Sequence[BenchRun], out: Path, items: ItemSet | None, seed: int = 0) -> SiteReport:
