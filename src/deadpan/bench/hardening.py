@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -14,7 +14,7 @@ from deadpan.bench.api import run_bench
 from deadpan.bench.items.check import Giveaway, SetAudit, SetProblem, audit_set, validate_set
 from deadpan.bench.items.item import write_items
 from deadpan.bench.items.sets import AskPassphrase, ItemSet, open_set
-from deadpan.bench.people import ItemAgreement, item_agreement, latest_answers, read_answers
+from deadpan.bench.people import ItemAgreement, item_agreement, kept_items, latest_answers, read_answers
 from deadpan.bench.response_theory import ItemParameters, ResponseModel, fit_responses
 from deadpan.bench.runs.folder import BenchRun, find_runs, make_folder
 from deadpan.bench.runs.run import Watch
@@ -25,7 +25,7 @@ from deadpan.errors import DataError
 from deadpan.page import Page, Table
 from deadpan.page.summary import Summary
 from deadpan.page.table import Cell
-from deadpan.records import Item, Judgment
+from deadpan.records import Judgment
 from deadpan.results import Result
 from deadpan.stats import Interval, wilson
 from deadpan.stats.interval import FloatArray
@@ -86,7 +86,7 @@ class HardenedSet(Result):
             "panel": encode(self.panel.panelists),
             "panel_is_recorded": self.recorded,
             "panel_shows_nothing": self.panel.shows_nothing,
-            "abilities": self.panel.fit.as_dict()["abilities"] if self.panel.fit else {},
+            "abilities": {name: encode(at) for name, at in self.panel.fit.abilities} if self.panel.fit else {},
             "audit": self.audit.as_dict(),
             "items": encode(self.verdicts),
             **self.tally.as_dict(),
@@ -191,7 +191,7 @@ def _write(result: HardenedSet, items: ItemSet, seed: int) -> None:
     manifest_path(result.out).unlink(missing_ok=True)
     (result.out / _KEPT).unlink(missing_ok=True)
     names = {each.item for each in result.verdicts if each.state == "kept"}
-    kept = _singled([item for item in items.items if item.id in names])
+    kept = kept_items(items, names)
     if kept:
         write_items(result.out / _KEPT, kept)
     write_json(result.out / REPORT, result.as_dict())
@@ -199,12 +199,6 @@ def _write(result: HardenedSet, items: ItemSet, seed: int) -> None:
     config = {"set": result.set, "set_hash": result.set_hash,
               "panel": [each.name for each in result.panel.panelists]}  # fmt: skip
     write_manifest(result.out, command="bench harden", config=config, seed=seed, counts=result.counts)
-
-
-def _singled(kept: Sequence[Item]) -> list[Item]:
-    """Return the kept items; one that lost the other half of its pair becomes a single item."""
-    sizes = Counter(item.pair_id for item in kept)
-    return [item if sizes[item.pair_id] > 1 else replace(item, pair_id="") for item in kept]
 
 
 def _panel_table(panel: Panel) -> Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from textwrap import shorten
@@ -411,7 +411,7 @@ def agreed_items(
     _check_kept(out, min_agreement)
     opened, tally = open_set(items, ask), Tally()
     agreement = item_agreement(opened, read_answers(answers, opened), tally, min_agreement, min_raters)
-    kept = kept_items(opened, agreement)
+    kept = kept_items(opened, {each.item for each in agreement if each.kept})
     if out is not None:
         write_items(out, kept)
     return SetAgreement(tuple(agreement), tuple(kept), tally)
@@ -433,9 +433,8 @@ def item_agreement(
     return agreement
 
 
-def kept_items(items: ItemSet, agreement: Sequence[ItemAgreement]) -> list[Item]:
-    """Return the kept items; one that lost the other half of its pair becomes a single item."""
-    names = {each.item for each in agreement if each.kept}
+def kept_items(items: ItemSet, names: Container[str]) -> list[Item]:
+    """Return the items of these names; one that lost the other half of its pair becomes a single item."""
     kept = [item for item in items.items if item.id in names]
     sizes = Counter(item.pair_id for item in kept)
     return [item if sizes[item.pair_id] > 1 else replace(item, pair_id="") for item in kept]

@@ -15,12 +15,8 @@ from statistics import NormalDist
 import numpy as np
 
 from deadpan.errors import DataError
-from deadpan.page.summary import Summary
-from deadpan.page.table import Cell, Table
-from deadpan.results import Result
 from deadpan.stats import LEVEL, Interval
 from deadpan.stats.interval import FloatArray
-from deadpan.validation import encode
 
 PRIOR_SLOPE = 0.5
 """Standard deviation of the logarithm of the discrimination, around 0 (a discrimination of 1)."""
@@ -28,7 +24,6 @@ PRIOR_DIFFICULTY = 2.0
 """Standard deviation of the difficulty, around the mean ability."""
 GRID = np.linspace(-4.5, 4.5, 37)
 _ROUNDS, _STEPS, CLOSE = 200, 3, 1e-4
-_SHOWN_ITEMS = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,28 +38,11 @@ class ItemParameters:
 
 
 @dataclass(frozen=True, slots=True)
-class ResponseModel(Result):
+class ResponseModel:
     """The fitted items, in the order given, and every respondent's ability with its interval."""
 
     items: tuple[ItemParameters, ...]
     abilities: tuple[tuple[str, Interval], ...]
-
-    def as_dict(self) -> dict[str, object]:
-        """Return items and abilities."""
-        return {"items": encode(self.items), "abilities": {name: encode(at) for name, at in self.abilities}}
-
-    def summary(self) -> Summary:
-        """Return the abilities and the hardest items."""
-        able: list[tuple[Cell, ...]] = [(name, value) for name, value in self.abilities]
-        hardest = sorted(self.items, key=lambda each: -(each.difficulty.value or 0.0))[:_SHOWN_ITEMS]
-        hard: list[tuple[Cell, ...]] = [(e.item, e.difficulty, e.discrimination) for e in hardest]
-        return Summary(
-            (
-                Table(("respondent", "ability"), tuple(able), "Abilities"),
-                Table(("item", "difficulty", "discrimination"), tuple(hard), "The hardest items"),
-            ),
-            ("Abilities have mean 0 and standard deviation 1; intervals are 95 % credible (Laplace).",),
-        )
 
 
 def fit_responses(

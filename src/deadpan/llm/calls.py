@@ -48,37 +48,18 @@ class CallRecord:
     @classmethod
     def of(cls, reply: Reply, *, tag: str, replicate: int, request: Mapping[str, Any]) -> CallRecord:
         """Return the record of an answered call."""
-        return cls(
-            tag,
-            replicate,
-            request,
-            reply.text,
-            reply.stop_reason,
-            reply.model,
-            reply.usage,
-            reply.cost,
-            round(reply.seconds, 4),
-            reply.cached,
-            reply.unsupported,
-            at=now(),
-            first_tokens=reply.first_tokens,
-        )
+        same = {name: getattr(reply, name) for name in _SHARED} | {"seconds": round(reply.seconds, 4)}
+        return cls(**same, tag=tag, replicate=replicate, request=request, at=now())
 
     def reply(self) -> Reply:
         """Return the answer of this call, marked as cached."""
-        return Reply(
-            self.text,
-            self.stop_reason,
-            self.usage,
-            self.cost,
-            self.seconds,
-            self.model,
-            cached=True,
-            unsupported=self.unsupported,
-            first_tokens=self.first_tokens,
-        )
+        return Reply(**{name: getattr(self, name) for name in _SHARED} | {"cached": True})
 
 
+_SHARED = (
+    "text", "stop_reason", "usage", "cost", "seconds", "model", "cached", "unsupported", "first_tokens",
+)  # fmt: skip
+"""Fields that a record and a reply have in common."""
 _BLANK = CallRecord()
 
 

@@ -20,8 +20,8 @@ RUBRIC = "rubric/1"
 OWN = "prompt-"
 """The name of a prompt of the user's own begins with it."""
 
-TEMPLATES = {
-    (ZERO_SHOT, "en"): """Read what happened and what was said, then answer the question. Exactly one option is best.
+_ASKED = {
+    "en": """Read what happened and what was said, then answer the question. Exactly one option is best.
 
 {context}
 
@@ -31,9 +31,8 @@ Question: {question}
 
 {options}
 
-Reply with one line and nothing else, X being the letter of the best option:
-Final Answer: X""",
-    (ZERO_SHOT, "ko"): """다음 상황과 대화를 읽고 질문에 답하십시오. 가장 알맞은 보기는 하나뿐입니다.
+""",
+    "ko": """다음 상황과 대화를 읽고 질문에 답하십시오. 가장 알맞은 보기는 하나뿐입니다.
 
 {context}
 
@@ -43,32 +42,22 @@ Final Answer: X""",
 
 {options}
 
-다른 말 없이 아래 형식의 한 줄로만 답하십시오. X는 가장 알맞은 보기의 글자입니다.
+""",
+}
+"""The beginning of both prompts that ask for a letter."""
+TEMPLATES = {
+    (ZERO_SHOT, "en"): _ASKED["en"]
+    + """Reply with one line and nothing else, X being the letter of the best option:
 Final Answer: X""",
-    (REASONED, "en"): """Read what happened and what was said, then answer the question. Exactly one option is best.
-
-{context}
-
-{speaker}: "{utterance}"
-
-Question: {question}
-
-{options}
-
-First explain in two or three sentences what the speaker means and why.
+    (ZERO_SHOT, "ko"): _ASKED["ko"]
+    + """다른 말 없이 아래 형식의 한 줄로만 답하십시오. X는 가장 알맞은 보기의 글자입니다.
+Final Answer: X""",
+    (REASONED, "en"): _ASKED["en"]
+    + """First explain in two or three sentences what the speaker means and why.
 Then end with one line, X being the letter of the best option:
 Final Answer: X""",
-    (REASONED, "ko"): """다음 상황과 대화를 읽고 질문에 답하십시오. 가장 알맞은 보기는 하나뿐입니다.
-
-{context}
-
-{speaker}: "{utterance}"
-
-질문: {question}
-
-{options}
-
-먼저 말하는 사람의 의도와 그 근거를 두세 문장으로 설명하십시오.
+    (REASONED, "ko"): _ASKED["ko"]
+    + """먼저 말하는 사람의 의도와 그 근거를 두세 문장으로 설명하십시오.
 그런 다음 마지막 줄에 아래 형식으로 답하십시오. X는 가장 알맞은 보기의 글자입니다.
 Final Answer: X""",
     (EXPLAIN, "en"): """Read what happened and what was said.
