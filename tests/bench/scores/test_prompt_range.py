@@ -70,7 +70,7 @@ def test_the_board_shows_the_range(tmp_path, prompt):
     ask(tmp_path / "runs", prompt("terse", TERSE))
     write_leaderboard([tmp_path / "runs"], tmp_path / "site", items=SET)
     page = (tmp_path / "site" / "index.html").read_text()
-    assert "0.80 to 1.00 over 2 prompts, 20 % of items flip" in page
+    assert "2 prompts: 0.80 to 1.00" in page and "20 % of items flip" in page
     assert page.count('<th scope="row" class="who" data-v="gpt-4o">') == 1
 
 

@@ -20,7 +20,10 @@ def small(text: str) -> str:
 
 
 def score_cell(interval: Interval, note: str = "", chance: float | None = None, decimals: int | None = None) -> str:
-    """Return a score with its interval; with `chance`, also as a drawing; `decimals` are its column's."""
+    """Return a score with its interval; with `chance`, also as a drawing; `decimals` are its column's.
+
+    Each line of the note is a line of the cell: a long one would widen the column.
+    """
     if interval.value is None:
         return '<td class="n">–</td>'
     places = digits([interval]) if decimals is None else decimals
@@ -28,5 +31,5 @@ def score_cell(interval: Interval, note: str = "", chance: float | None = None, 
     drawn = "" if chance is None else bar(interval, chance)
     return (
         f'<td class="n" data-v="{interval.value:.6g}"><b>{interval.value:.{places}f}</b>{around}{drawn}'
-        f"{small(note)}</td>"
+        f"{''.join(map(small, note.splitlines()))}</td>"
     )

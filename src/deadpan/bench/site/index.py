@@ -211,7 +211,7 @@ def _prompts(entry: BoardEntry, places: int) -> str:
         return ""
     low, high, flips = min(entry.prompts.values), max(entry.prompts.values), entry.prompts.flips.value or 0.0
     count = len(entry.prompts.scores)
-    return f"{low:.{places}f} to {high:.{places}f} over {count} prompts, {100 * flips:.0f} % of items flip"
+    return f"{count} prompts: {low:.{places}f} to {high:.{places}f}\n{100 * flips:.0f} % of items flip"
 
 
 def _people(scores: RunScores) -> str:
