@@ -477,7 +477,7 @@ def _pair(branch: Branch, selection: Selection, cosines: Cosines) -> list[Node] 
     sarcastic = next(one for one in order if one.marked)
     sincere = [one for one in order if not one.marked]
     for other in sincere:
-        if cosines([sarcastic.text], [other.text])[0] <= selection.settings.benchmark.max_similarity:
+        if cosines([sarcastic.text], [other.text])[0] <= selection.settings.benchmark.similarity_cut:
             first = draw(seed, f"order {branch.path[-1]}")[0] & 1
             return [sarcastic, other] if first else [other, sarcastic]
     selection.tally.drops["too_similar" if sincere else "no_contrast"] += 1

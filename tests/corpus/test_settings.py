@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from deadpan.corpus.settings import BuildOptions, CorpusSettings, Scope, TextRules, configure
+from deadpan.corpus.settings import BenchmarkRules, BuildOptions, CorpusSettings, Scope, TextRules, configure
 from deadpan.errors import ConfigError
 from deadpan.storage import write_config
 
@@ -27,3 +27,12 @@ def test_an_unknown_setting_names_the_nearest() -> None:
         configure(None, {"memroy": "1GB"})
     with pytest.raises(ConfigError, match="swap them"):
         configure(None, {"first_month": "2010-02", "last_month": "2010-01"})
+
+
+def test_the_cut_of_similarity_goes_with_the_vectors(tmp_path: Path) -> None:
+    assert BenchmarkRules().similarity_cut == 0.27
+    glove, _ = configure(None, {"vectors": "glove.txt"})
+    assert glove.benchmark.similarity_cut == 0.95
+    write_config(tmp_path / "corpus.toml", glove)
+    assert configure(tmp_path / "corpus.toml", {"max_similarity": 0.5})[0].benchmark.similarity_cut == 0.5
+    assert configure(tmp_path / "corpus.toml", {})[0] == glove

@@ -332,7 +332,7 @@ def _rules(settings: CorpusSettings) -> str:
     form = "whole sentences" if benchmark.sentences == "strict" else "replies"
     drawn = (
         f"Benchmarks have {form} of {benchmark.min_tokens} to {benchmark.max_tokens} tokens; the replies of "
-        f"a pair have a similarity of at most {benchmark.max_similarity:g}; {benchmark.test_share:.0%} of "
+        f"a pair have a similarity of at most {benchmark.similarity_cut:g}; {benchmark.test_share:.0%} of "
         f"the posts are in test."
     )
     return f"{' '.join(said)} {drawn}"

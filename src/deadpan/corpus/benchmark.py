@@ -321,7 +321,7 @@ def _pairs(
     turn = 0
     while waiting:
         closeness = similarity([drawn[at][0].text for at in waiting], [drawn[at][1][turn].text for at in waiting])
-        far = closeness <= rules.max_similarity
+        far = closeness <= rules.similarity_cut
         for at, different in zip(waiting, far.tolist(), strict=True):
             if different:
                 pairs[at] = _ordered(drawn[at][0], drawn[at][1][turn], some[at][0].last, seed)
