@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
 import pytest
 
-from contracts.spark_cluster import Cluster, cluster, quick_java, when_tasks_run
+from contracts.spark_cluster import Cluster, cluster, free_port, quick_java, when_tasks_run
 from corpus.making import difference, files, run
+from deadpan.corpus import BuiltCorpus
 from deadpan.corpus.engines.cluster import check_cluster
 from deadpan.corpus.engines.spark import SparkEngine
 from deadpan.corpus.synthesize import synthesize_dumps
@@ -36,18 +43,57 @@ def two_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Clu
         yield made
 
 
-def test_the_doctor_asks_every_worker(tmp_path: Path, two_workers: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    report = check_cluster(two_workers.url, tmp_path / "shared")
-    assert report.sound and len(report.workers) == 2, str(report)
-    assert not list((tmp_path / "shared").iterdir())
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_page_about_clusters_can_be_followed(tmp_path: Path) -> None:
+    """Type the block of docs/scale.md line by line; only the port is another one."""
+    pytest.importorskip("pyspark", reason="needs pip install 'deadpan[spark]'")
+    if not shutil.which("java"):
+        pytest.skip("Spark needs Java 17")
+    page = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```sh\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    port = str(free_port())
+    typed = []
+    for line in block.replace("7077", port).splitlines():
+        typed.append(line)
+        if "master.Master" in line:  # nobody types the next line before the master answers
+            typed.append(f"until (: > /dev/tcp/127.0.0.1/{port}) 2> /dev/null; do :; done")
+    synthesize_dumps(tmp_path / "dumps", months=1, comments=200, form="gz")
+    environment = {
+        **os.environ, **quick_java(tmp_path / "conf"), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT / "src"), "SPARK_DAEMON_MEMORY": "256m",
+    }  # fmt: skip
+    shell = subprocess.Popen(
+        ["bash", "-e"], cwd=tmp_path, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, text=True, start_new_session=True,
+    )  # fmt: skip
+    try:
+        said, _ = shell.communicate("\n".join(typed) + "\n")
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(shell.pid, signal.SIGKILL)
+    assert shell.returncode == 0, said
+    assert "every worker that answered is ready" in said
+    assert BuiltCorpus(tmp_path / "corpus").manifest.counts["lines"] >= 200
+
+
+def test_the_doctor_says_what_a_worker_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyspark", reason="needs pip install 'deadpan[spark]'")
+    if not shutil.which("java"):
+        pytest.skip("Spark needs Java 17")
+    (tmp_path / "file").touch()
     with pytest.raises(DataError, match="cannot be written here"):
-        check_cluster(two_workers.url, tmp_path / "conf" / "spark-defaults.conf")
+        check_cluster("local[1]", tmp_path / "file")
+    for name, value in quick_java(tmp_path / "conf").items():
+        monkeypatch.setenv(name, value)
     monkeypatch.setattr("deadpan.corpus.engines.cluster.PACKAGES", ("duckdb", "no-such-package"))
     monkeypatch.setattr("deadpan.corpus.engines.cluster._version", lambda name: "1.0")
-    faults = [
-        fault for worker in check_cluster(two_workers.url, tmp_path / "shared").workers.values() for fault in worker
-    ]
+    report = check_cluster("local[1]", tmp_path / "shared")
+    (faults,) = report.workers.values()
     assert any("no-such-package missing: pip install no-such-package==1.0" in fault for fault in faults)
+    assert not report.sound
+    assert not list((tmp_path / "shared").iterdir())
 
 
 def test_killed_workers_change_no_byte(tmp_path: Path, two_workers: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,7 +33,7 @@ def test_every_byte_equals_the_reference(tmp_path: Path, seed: int, honest: bool
 def test_dumps_read_in_parts_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("deadpan.corpus.lines.BLOCK_BYTES", 512)
     monkeypatch.setattr("deadpan.corpus.rows.PART_BYTES", 9_000)
-    monkeypatch.setattr("deadpan.corpus.trees.WORDS_AT_ONCE", 5)
+    monkeypatch.setattr("deadpan.corpus.threads.WORDS_AT_ONCE", 5)
     dumps = adversary(2, comments=300)
     manifest = run(tmp_path, dumps.write(tmp_path / "dumps"))
     check(tmp_path / "out", manifest, expected(dumps))

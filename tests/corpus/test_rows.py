@@ -218,7 +218,7 @@ def test_no_decoder_for_zst_is_an_error(tmp_path: Path, monkeypatch: pytest.Monk
 
 FULL = {
     "deadpan.corpus.checkpoints.flush": "",
-    "deadpan.corpus.trees.thread_tables": "candidates-*",
+    "deadpan.corpus.threads.thread_tables": "candidates-*",
     "deadpan.corpus.write.Outputs.write_lines": "threads-*",
 }
 """What writes when the disk is full, from the first step to the last, and a step that is finished then."""

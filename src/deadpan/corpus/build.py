@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import duckdb
 
@@ -42,18 +42,15 @@ from deadpan.corpus.release import (
 from deadpan.corpus.rows import Unit, read_dumps, rows_of
 from deadpan.corpus.rules import Forgotten
 from deadpan.corpus.settings import BUILD_STEPS, BuildOptions, CorpusSettings, configure, month_name
-from deadpan.corpus.texts import RawInputs, RawRows
 from deadpan.corpus.threads import ThreadInputs, thread_step
-from deadpan.corpus.write import Outputs, entries_with_folders
+from deadpan.corpus.write import Outputs, RawInputs, RawRows, entries_with_folders
 from deadpan.errors import ConfigError
+from deadpan.page import Summary
 from deadpan.progress import Progress, silent
 from deadpan.registry import unknown
 from deadpan.results import Result
 from deadpan.storage import Manifest, digest, manifest_path, read_manifest
 from deadpan.validation import encode
-
-if TYPE_CHECKING:
-    from deadpan.page.summary import Summary
 
 # Memory below which a step may fail after hours, so that a build is refused at the start, by the size of its dumps.
 LEAST_MEMORY, LEAST_FOR_SMALL, SMALL_DUMPS = "200MB", "90MB", 64 << 20
@@ -109,8 +106,6 @@ class PartialBuild(Result):
     notes: tuple[str, ...] = ()
 
     def summary(self) -> Summary:
-        from deadpan.page.summary import Summary
-
         return Summary(notes=(f"{self.folder}: finished up to the step {self.step}.", *self.notes))
 
     def as_dict(self) -> dict[str, object]:

@@ -87,6 +87,11 @@ def find_dumps(patterns: Sequence[str]) -> tuple[list[Dump], list[Place]]:
     return dumps, sorted((path for place, path in skipped.items() if place not in paths), key=str)
 
 
+def file_names(patterns: Sequence[str]) -> set[str]:
+    """Return the names of all files that match files, folders, globs or URLs."""
+    return {found.name for pattern in patterns for found in _matching(as_place(pattern))}
+
+
 def any_synthetic(dumps: Sequence[Dump]) -> bool:
     """Return whether `corpus synthesize` wrote one of the dumps, by the manifests in their folders."""
     one_of_each = {str(dump.path).removesuffix(dump.path.name): dump.path for dump in dumps}

@@ -114,6 +114,10 @@ def test_an_update_gives_the_files_of_a_build_from_scratch(tmp_path: Path) -> No
     Path(old[0]).rename(tmp_path / "moved")  # a dump that is gone is not forgotten silently
     with pytest.raises(DataError, match="RC_2010-01: not where the last build read it"):
         update_corpus(new, tmp_path / "out", memory="500MB", mixed_months=True)
+    (tmp_path / "archive").mkdir()
+    (tmp_path / "moved").rename(tmp_path / "archive" / "RC_2010-01")
+    same = update_corpus([*new, str(tmp_path / "archive")], tmp_path / "out", memory="500MB", mixed_months=True)
+    assert same.notes[-1] == "Nothing changed."
 
 
 MOMENTS = ("label", "benchmark: statistics")

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -29,16 +29,13 @@ from deadpan.corpus.release import check_names, switch_version
 from deadpan.corpus.rows import rows_of
 from deadpan.corpus.rules import SOUND_ID, WITHDRAWN_REASONS
 from deadpan.corpus.settings import CorpusSettings, configure, month_name
-from deadpan.corpus.texts import ENTRY_COLUMNS
-from deadpan.corpus.write import Outputs, entries_with_folders
+from deadpan.corpus.write import ENTRY_COLUMNS, Outputs, entries_with_folders
 from deadpan.errors import DataError
 from deadpan.formats.sarc import read_comments, read_index
+from deadpan.page import Summary, Table
 from deadpan.progress import Progress, silent
 from deadpan.results import Result
 from deadpan.storage import OutputPage, write_manifest, write_text
-
-if TYPE_CHECKING:
-    from deadpan.page.summary import Summary
 
 COMMENTS, THREADS, NOT_FILLED = "comments.json", "threads.csv", "not-filled.csv"
 
@@ -55,9 +52,6 @@ class FilledIndex(Result):
     notes: tuple[str, ...] = ()
 
     def summary(self) -> Summary:
-        from deadpan.page.summary import Summary
-        from deadpan.page.table import Table
-
         rows = (("filled", self.filled), *self.reasons.items())
         said = f"{self.folder}: {self.filled:,} of {self.ids:,} ids have a text; {NOT_FILLED} lists the others."
         proof = "No hashes, so nothing proves that the texts are the published ones."

@@ -6,17 +6,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from deadpan.corpus.settings import NOT_SETTINGS, CorpusSettings
 from deadpan.errors import DataError
 from deadpan.formats.sarc import IndexLine, SarcSequence, read_comments, read_index
+from deadpan.page import Summary, Table
 from deadpan.results import Result
 from deadpan.storage import Manifest, manifest_path, read_manifest, write_records
 from deadpan.validation import config_from
-
-if TYPE_CHECKING:
-    from deadpan.page.summary import Summary
 
 _AT_ONCE = 100_000  # sequences whose texts are in memory, for each reading of comments.json
 TOTALS = ("lines", "comments", "sarcastic", "sequences", "parents_without_text")
@@ -29,8 +27,6 @@ class WrittenFiles(Result):
     files: tuple[Path, ...]
 
     def summary(self) -> Summary:
-        from deadpan.page.summary import Summary
-
         return Summary(notes=tuple(str(path) for path in self.files))
 
     def as_dict(self) -> dict[str, object]:
@@ -66,9 +62,6 @@ class BuiltCorpus(Result):
         )
 
     def summary(self) -> Summary:
-        from deadpan.page.summary import Summary
-        from deadpan.page.table import Table
-
         counts = self.manifest.counts
         totals = Table(("count", "n"), tuple((name.replace("_", " "), counts[name]) for name in TOTALS))
         drops = Table(("dropped because", "n"), tuple(self.manifest.drops.items()))

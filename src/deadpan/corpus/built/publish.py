@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from deadpan.cards import HubConfig
 from deadpan.corpus.account import corpus_card
@@ -23,11 +23,9 @@ from deadpan.corpus.release import RELEASES, WITHDRAWN, check_url, files_hash, u
 from deadpan.corpus.rules import FORGOTTEN
 from deadpan.corpus.write import MONTHS_FOLDER
 from deadpan.errors import DataError
+from deadpan.page import Summary
 from deadpan.results import Result
 from deadpan.storage import Manifest, digest, manifest_path, read_json, read_manifest, save_manifest, write_text
-
-if TYPE_CHECKING:
-    from deadpan.page.summary import Summary
 
 HASHES = "hashes.csv"
 _COMMAND = "corpus publish"
@@ -44,8 +42,6 @@ class PublishedCorpus(Result):
     ids_only: bool
 
     def summary(self) -> Summary:
-        from deadpan.page.summary import Summary
-
         what = "ids and hashes, no texts" if self.ids_only else "texts, benchmarks and hashes"
         said = f"{self.place}: version {self.version}, {self.files:,} files, {self.bytes / 1e6:,.1f} MB ({what})"
         return Summary(notes=(said,))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate, islice
 from math import sqrt
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -26,13 +26,10 @@ from deadpan.errors import ConfigError, DataError, need, reason_of
 from deadpan.figures import Figure, distribution, whiskers
 from deadpan.formats.rows import TableRow
 from deadpan.formats.sarc import read_raw_rows
+from deadpan.page import Summary, Table
 from deadpan.results import Result
 from deadpan.stats.interval import Interval, wilson
 from deadpan.storage import manifest_path, read_json, write_text
-
-if TYPE_CHECKING:
-    from deadpan.page.summary import Summary
-    from deadpan.page.table import Table
 
 _MONTHS_SHOWN = 24
 _SHARES = ("share_sarcastic", "mean_share_sarcastic")  # of all replies, and the mean of the shares of the sequences
@@ -50,8 +47,6 @@ class CorpusStatistics(Result):
         return dict(self.values)
 
     def summary(self) -> Summary:
-        from deadpan.page.summary import Summary
-
         totals, sequences, use = (self.values[name] for name in ("totals", "sequences", "marker_use"))
         notes = (
             f"{totals['comments']:,} comments by {totals['authors']:,} authors in {totals['subreddits']:,} "
@@ -64,8 +59,6 @@ class CorpusStatistics(Result):
         return Summary((self._benchmarks(), self._months(), self._subreddits()), notes)
 
     def _benchmarks(self) -> Table:
-        from deadpan.page.table import Table
-
         rows = tuple(
             (name, part, one["count"], one["replies"], *(_percent(one[share]) for share in _SHARES))
             for name, parts in self.values["benchmarks"].items()
@@ -74,8 +67,6 @@ class CorpusStatistics(Result):
         return Table(("benchmark", "file", "sequences", "replies", "sarcastic", "mean by sequence"), rows)
 
     def _months(self) -> Table:
-        from deadpan.page.table import Table
-
         rows = tuple(
             (name, one.get("kept", 0), one["authors"], one["authors_marking"],
              _percent(one["share_authors_marking"]))
@@ -84,8 +75,6 @@ class CorpusStatistics(Result):
         return Table(("month", "kept", "authors", "use the marker", "share"), rows)
 
     def _subreddits(self) -> Table:
-        from deadpan.page.table import Table
-
         rows = tuple(
             (name, one["comments"], one["sarcastic"], _percent(one["share_sarcastic"]))
             for name, one in list(self.values["subreddits"].items())[: self.top]
@@ -141,9 +130,6 @@ class RawStatistics(Result):
         }  # fmt: skip
 
     def summary(self) -> Summary:
-        from deadpan.page.summary import Summary
-        from deadpan.page.table import Table
-
         sizes = (
             ("comments", f"{self.comments:,}"), ("sarcastic", f"{self.sarcastic:,}"),
             ("share sarcastic", _percent_with_interval(self.share)), ("authors", f"{self.authors:,}"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import duckdb
 
@@ -16,11 +16,9 @@ from deadpan.drops import Tally
 from deadpan.errors import DataError
 from deadpan.formats.sarc import IndexLine
 from deadpan.formats.study import AuditItem, PairwiseItem, Study, write_study
+from deadpan.page import Summary
 from deadpan.records import Turn
 from deadpan.results import Result
-
-if TYPE_CHECKING:
-    from deadpan.page.summary import Summary
 
 _BATCH_ROWS = 10_000
 
@@ -34,8 +32,6 @@ class CorpusStudy(Result):
     items: int
 
     def summary(self) -> Summary:
-        from deadpan.page.summary import Summary
-
         create = f"deadpan studio create {self.protocol} {self.folder} --name NAME"
         return Summary(notes=(f"{self.folder}: {self.items:,} items", f"Next: {create}"))
 

@@ -8,16 +8,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from deadpan.arguments import check_list
 from deadpan.corpus.build import Build, Dumps
 from deadpan.corpus.built.folder import BuiltCorpus
 from deadpan.corpus.checkpoints import Checkpoints
-from deadpan.corpus.dumps import known_dumps
+from deadpan.corpus.dumps import file_names, known_dumps
 from deadpan.corpus.engines.duckdb import literal, literals, open_duckdb
 from deadpan.corpus.engines.engine import parquet_files
-from deadpan.corpus.lines import as_place
 from deadpan.corpus.release import (
     RELEASES,
     WITHDRAWN,
@@ -31,12 +30,10 @@ from deadpan.corpus.settings import configure, month_number
 from deadpan.drops import Tally
 from deadpan.errors import DataError
 from deadpan.formats.sarc import IndexLine, format_index_line
+from deadpan.page import Summary, Table
 from deadpan.progress import Progress, silent
 from deadpan.results import Result
 from deadpan.storage import read_json, write_json, write_manifest, write_text
-
-if TYPE_CHECKING:
-    from deadpan.page.summary import Summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +51,6 @@ class CorpusRelease(Result):
     notes: tuple[str, ...] = ()
 
     def summary(self) -> Summary:
-        from deadpan.page.summary import Summary
-        from deadpan.page.table import Table
-
         rows = tuple(self.withdrawn.items()) or (("(none)", 0),)
         version = f"Version {self.version} of {self.date} ({self.hash})"
         said = f"{version}: {self.comments:,} comments, {self.added:,} added."
@@ -118,7 +112,7 @@ def _earlier_dumps(corpus: BuiltCorpus, given: Sequence[str]) -> list[str]:
     if not (corpus.folder / ".work").is_dir():
         raise DataError(f"{corpus.folder}: its .work folder is missing: run corpus build with all dumps first")
     places, gone, unknown = known_dumps(corpus.folder / ".work", corpus.manifest.inputs)
-    again = {as_place(name).name for name in given}
+    again = file_names(given)
     for name in (*gone, *unknown):
         if name.partition(" (")[0] not in again:
             raise DataError(

@@ -16,7 +16,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import pairwise, zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -36,12 +36,10 @@ from deadpan.corpus.write import MONTHS_FOLDER, RAW_SCHEMA
 from deadpan.errors import ConfigError, DataError
 from deadpan.formats.rows import LONGEST_FIELD
 from deadpan.formats.sarc import RAW_COLUMNS, TSV_COLUMNS, IndexLine, read_comments, read_index
+from deadpan.page import Summary, Table
 from deadpan.progress import Progress, silent
 from deadpan.results import Result
 from deadpan.storage import digest, read_json, read_manifest
-
-if TYPE_CHECKING:
-    from deadpan.page.summary import Summary
 
 _BATCH_ROWS = 10_000
 _SHOWN = 3
@@ -212,9 +210,6 @@ class Verification(Result):
         return not self.wrong
 
     def summary(self) -> Summary:
-        from deadpan.page.summary import Summary
-        from deadpan.page.table import Table
-
         rows = tuple((rule, n, "violated" if rule in self.wrong else "holds") for rule, n in self.checked.items())
         faults = [f"{rule}: wrong in {', '.join(wrong[:_SHOWN])}" for rule, wrong in self.wrong.items()]
         missing = [f"Not checked: {'; '.join(self.unchecked)}."] if self.unchecked else []

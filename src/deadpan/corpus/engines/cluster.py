@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
 import duckdb
@@ -17,10 +17,8 @@ import duckdb
 from deadpan.corpus.engines.engine import EngineSettings
 from deadpan.corpus.engines.spark import SparkEngine
 from deadpan.errors import DataError
+from deadpan.page import Summary, Table
 from deadpan.results import Result
-
-if TYPE_CHECKING:
-    from deadpan.page.summary import Summary
 
 PACKAGES = ("duckdb", "numpy", "pyarrow", "narwhals", "tokenizers", "backports.zstd")  # that jobs need on a worker
 _TASKS_PER_CORE = 4  # so that every worker gets one
@@ -38,9 +36,6 @@ class ClusterReport(Result):
         return not any(self.workers.values())
 
     def summary(self) -> Summary:
-        from deadpan.page.summary import Summary
-        from deadpan.page.table import Table
-
         rows = tuple((host, "; ".join(faults) or "ready") for host, faults in sorted(self.workers.items()))
         verdict = f"{self.master}: every worker that answered is ready." if self.sound else "Not ready."
         return Summary((Table(("worker", "state"), rows),), (verdict,))

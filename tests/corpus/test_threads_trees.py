@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deadpan.corpus.trees import (
+from deadpan.corpus.threads import (
     THREAD_SCHEMAS,
     TREE_COLUMNS,
     ThreadsJob,
