@@ -113,11 +113,11 @@ def test_from_creation_to_release(protocol, site, tmp_path):
             hand_in(site, study, f"ann{number}")
         else:
             assert site.answer_all(site.person(study), study, lambda id: first_answers(study, id))
-    from deadpan.studio.records.labels import answers_of, study_report
+    from deadpan.studio.records.labels import answers_of, study_results
 
-    for section in study_report(study):
+    for section in study_results(study).report:
         assert section.title and section.table.columns
-    assert study_report(study)
+    assert study_results(study).report
     given = answers_of(study, labels=labels_of(study))
     try:
         examples = list(protocol.to_examples(given, Tally()))

@@ -84,7 +84,7 @@ def _known_protocol(ctx: click.Context, parameter: click.Parameter, name: str) -
 @click.argument("protocol", callback=_known_protocol)
 @click.argument("source", required=False)
 @click.option("--name", required=True, help="Used in its address: lowercase letters, digits, hyphens.")
-@click.option("--config", type=PATH, help="A study.toml: title, language, raters, settings.")
+@click.option("--config", type=PATH, help="study.toml, or custom questions: Label Studio .xml, Potato .yaml.")
 @click.option("--title", help="Title people see at the top.")
 @click.option("--raters", type=click.IntRange(1), help="People per item.")
 @click.option("--qualification", type=click.IntRange(0), help="Items in the qualification round; 0: none.")
@@ -304,16 +304,26 @@ def show_status(study: Any, agreement: bool, log: bool, seed: int, as_json: bool
 @click.option("--list", "listed", is_flag=True, help="List the imports of the study.")
 @click.option("--remove", type=int, metavar="IMPORT", help="Remove an import with everything it added.")
 @click.option("--model", metavar="NAME", help="FILE is what a model answers: kept beside the people, never a vote.")
+@click.option("--detector", metavar="FOLDER", help="Attach what a detector answers, its phrases as suggested marks.")
 @_about_study
 def import_(
-    study: Any, file: Path | None, dry_run: bool, listed: bool, remove: int | None, model: str | None, as_json: bool
-) -> None:
+    study: Any, file: Path | None, dry_run: bool, listed: bool, remove: int | None, model: str | None,
+    detector: str | None, as_json: bool,
+) -> None:  # fmt: skip
     """Add labels made elsewhere: Judgments (.jsonl, .parquet) or a Label Studio export (.json)."""
-    from deadpan.studio.records.imports import attach_model, import_file, remove_import, study_imports
+    from deadpan.studio.records.imports import attach_model, detector_answers, import_file, remove_import, study_imports
 
-    if sum((file is not None, listed, remove is not None)) != 1:
-        raise ConfigError("name a FILE to import, or give --list or --remove IMPORT")
-    if file is not None and model:
+    if sum((file is not None, listed, remove is not None, detector is not None)) != 1:
+        raise ConfigError("name a FILE to import, or give --detector, --list or --remove IMPORT")
+    if detector:
+        from deadpan.detect.detector import Detector
+
+        model = model or detector
+        show(
+            attach_model(study, detector_answers(study, Detector.load(detector).explain, model), model, _actor()),
+            as_json,
+        )
+    elif file is not None and model:
         show(attach_model(study, file, model, _actor()), as_json)
     elif file is not None:
         show(import_file(study, file, _actor(), dry_run=dry_run), as_json)
@@ -325,20 +335,28 @@ def import_(
 
 @studio.command("export")
 @click.argument("name")
-@click.option("--out", required=True, type=PATH, help="Folder to write; a file with --label-studio.")
+@click.option("--out", required=True, type=PATH, help="Folder to write; a file with --label-studio and --questions.")
 @click.option("--csv", is_flag=True, help="Also write CSV files.")
 @click.option("--parquet", is_flag=True, help="Also write Parquet files.")
 @click.option("--label-studio", is_flag=True, help="Write one JSON file in Label Studio's format instead.")
+@click.option("--questions", is_flag=True, help="Write a custom study's questions: .toml, .xml or .yaml.")
 @click.option("--with-qualification", is_flag=True, help="Include the qualification round in the judgments.")
 @_about_study
 def export_answers(
-    study: Any, out: Path, label_studio: bool, with_qualification: bool, as_json: bool, **also: bool
+    study: Any, out: Path, label_studio: bool, questions: bool, with_qualification: bool, as_json: bool, **also: bool
 ) -> None:
-    """Write every judgment, and the labels by majority, Dawid-Skene and adjudication."""
+    """Write every judgment, and the labels by majority, Dawid-Skene and adjudication.
+
+    --questions writes the questions instead, as study.toml, for Label Studio (.xml) or Potato (.yaml).
+    """
     from deadpan.studio.records.export import export_study
     from deadpan.studio.records.labelstudio import write_tasks
 
-    if label_studio:
+    if questions:
+        from deadpan.studio.records.questions import write_questions
+
+        show(write_questions(study, out), as_json)
+    elif label_studio:
         show(write_tasks(study, out), as_json)
     else:
         show(export_study(study, out, qualification=with_qualification, **also), as_json)
@@ -347,13 +365,8 @@ def export_answers(
 @studio.command("release")
 @click.argument("name")
 @click.option("--out", required=True, type=PATH, help="A new folder.")
-@click.option(
-    "--mode",
-    default="ids",
-    show_default=True,
-    type=click.Choice(["ids", "gated"]),
-    help="Ids only, or texts with gated access.",
-)
+@click.option("--mode", default="ids", show_default=True, type=click.Choice(["ids", "gated"]),
+              help="Ids only, or texts with gated access.")  # fmt: skip
 @click.option("--version", default="1.0.0", show_default=True, help="Version of the release.")
 @click.option("--licence", default="not decided", show_default=True, help="Licence, such as CC-BY-4.0.")
 @click.option("--citation", default="not yet published", show_default=True, help="How to cite it.")
@@ -364,25 +377,16 @@ def export_answers(
 @click.option("--categories", metavar="STUDY", help="A survey: join a linguist's categories, as iSarcasm's release.")
 @_about_study
 def release_dataset(
-    study: Any,
-    out: Path,
-    mode: Any,
-    raters: Any,
-    columns: tuple[str, ...],
-    categories: str | None,
-    as_json: bool,
+    study: Any, out: Path, mode: Any, raters: Any, columns: tuple[str, ...], categories: str | None, as_json: bool,
     **facts: str,
-) -> None:
+) -> None:  # fmt: skip
     """Write a folder to publish: ids or gated text, card, Croissant; withdrawals applied, new pseudonyms."""
     from deadpan.studio.records.release import release_facts, release_study
     from deadpan.studio.records.studies import find_study
 
     card = release_facts(study, mode, published=datetime.now(UTC).date(), **facts)
-    linguist = find_study(categories) if categories else None
-    show(
-        release_study(study, out, card, mode, raters=raters, columns=columns, actor=_actor(), linguist=linguist),
-        as_json,
-    )
+    more = {"raters": raters, "columns": columns, "linguist": find_study(categories) if categories else None}
+    show(release_study(study, out, card, mode, actor=_actor(), **more), as_json)
 
 
 @studio.command()

@@ -30,7 +30,7 @@ def test_from_answers_to_agreement_export_and_release(site, study, tmp_path):
     from datetime import date
 
     from deadpan.studio.records.export import export_study
-    from deadpan.studio.records.labels import study_agreement, study_report
+    from deadpan.studio.records.labels import study_results
     from deadpan.studio.records.release import release_facts, release_study
 
     def answers(person: int, item: str) -> dict[str, str]:
@@ -46,12 +46,12 @@ def test_from_answers_to_agreement_export_and_release(site, study, tmp_path):
     for person in range(2):
         done = site.answer_all(site.person(study), study, lambda item, person=person: answers(person, item))
         assert done == 4
-    assert set(study_agreement(study)) == {"sarcastic", "strength"}
-    said = {str(row[0]): row[1] for section in study_report(study) for row in section.table.rows}
+    assert set(study_results(study).agreement) == {"sarcastic", "strength"}
+    said = {str(row[0]): row[1] for section in study_results(study).report for row in section.table.rows}
     assert said["intraclass correlation, ICC(1)"].value > 0.9
     assert said["cue: F1"].value == 1.0 and said["cue: alpha over words"].value == 1.0
     assert said["mean rank: b"] == "1.00"
-    popular = next(section for section in study_report(study) if section.title == "What others would say")
+    popular = next(section for section in study_results(study).report if section.title == "What others would say")
     assert {row[0]: row[2].value for row in popular.table.rows}["surprisingly popular"] == 1.0
 
     export_study(study, tmp_path / "out", csv=True)
@@ -136,6 +136,36 @@ def test_a_model_beside_people_is_no_vote_and_its_disagreements_come_first(site,
     assert owner.post(address, {"answer": "sarcastic", "note": "The context says so."}).status_code == 302
     export_study(judged, tmp_path / "noted")
     assert "The context says so." in (tmp_path / "noted" / "remarks.jsonl").read_text()
+
+
+def test_a_models_marks_are_suggested_only_when_the_study_shows_them(site, items, tmp_path):
+    """An accepted suggestion is the person's own answer; the export says that models were seen."""
+    from deadpan.detect.detector import Detector
+    from deadpan.records import Judgment
+    from deadpan.studio.records.export import export_study
+    from deadpan.studio.records.imports import attach_model, detector_answers
+
+    settings = {"questions": QUESTIONS, "qualification": 0}
+    study = site.make("custom", items(2), raters_per_item=1, settings=settings)
+    at = "2026-01-01T00:00:00+00:00"
+    said = [Judgment("i0", "m", "words", json.dumps([span(1, 0, 5)]), 0.0, at)]
+    said += [Judgment("i1", "m", "words", json.dumps([span(7, 0, 5)]), 0.0, at)]  # no such turn
+    assert attach_model(study, said, "m", "test").added == 2
+
+    def suggested() -> set[bool]:
+        pages = [rater.get(f"/s/s/item/{number}").content.decode() for number in (1, 2)]
+        return {"&quot;end&quot;: 5" in page.rpartition("data-suggested=")[2][:300] for page in pages}
+
+    rater = site.person(study)
+    site.answer_all(rater, study, lambda item: {"sarcastic": "not sarcastic", "sarcastic.others": "9", "funny": "1"})
+    assert suggested() == {False}
+    study.settings = {**study.settings, "model_answers": "before"}
+    study.save()
+    assert suggested() == {True, False}
+    export_study(study, tmp_path / "out")
+    assert json.loads((tmp_path / "out" / "manifest.json").read_text())["config"]["model_answers"] == "before"
+    found = detector_answers(study, Detector.load("base").explain, "base")
+    assert {j.annotator for j in found} == {"base"} and {j.question for j in found} >= {"sarcastic"}
 
 
 def test_the_questionnaire_is_released_in_groups_of_five(site, items, tmp_path):

@@ -16,7 +16,7 @@ from deadpan.stats.interval import RESAMPLES
 from deadpan.studio.protocols import PROTOCOLS
 from deadpan.studio.protocols.reader_judgment import confusion_section, score_section
 from deadpan.studio.records.export import export_study
-from deadpan.studio.records.labels import refresh_cases, study_agreement, study_report
+from deadpan.studio.records.labels import refresh_cases, study_results
 
 
 def quiz_item(at: int, **extra) -> QuizItem:
@@ -65,12 +65,12 @@ def test_perceive_from_link_to_export(site, items, tmp_path):
     found = read_export(tmp_path / "out")
     assert counts == {"judgments": 24, "labels": 16} and tally.dropped == 0
     assert {label.item_id: label.value == "sarcastic" for label in found.labels if label.method == "majority"} == truth
-    assert cell(study_report(study), "How well people tell what the author meant", "F").value == 1.0
+    assert cell(study_results(study).report, "How well people tell what the author meant", "F").value == 1.0
     refresh_cases(study)
     assert study.cases.count() == 3
 
     outside = agreement(ratings_from_judgments(found.judgments, "sarcastic", ["sarcastic", "not sarcastic"]))
-    assert study_agreement(study, resamples=RESAMPLES)["sarcastic"] == outside
+    assert study_results(study, resamples=RESAMPLES).agreement["sarcastic"] == outside
 
 
 def test_perceive_without_context_shows_the_text_only(site, items):
@@ -86,7 +86,7 @@ def test_unanimous_answers_are_explained(site, items):
     for _ in range(2):
         client = site.person(study)
         site.answer_all(client, study, lambda item: {"sarcastic": "sarcastic"})
-    found = study_agreement(study)["sarcastic"]
+    found = study_results(study).agreement["sarcastic"]
     assert found["fleiss"].value is None and found["fleiss"].why == ALL_SAME
     page = site.owner().get("/s/s/dashboard").content.decode()
     assert ALL_SAME in page and "nan" not in page.lower().replace("nanum", "")
@@ -98,7 +98,7 @@ def test_audit_rates(site, items):
     wrong = {"i0": "not sarcastic", "i1": "sarcastic", "i3": "sarcastic"}
     right = {f"i{at}": "sarcastic" if at % 2 == 0 else "not sarcastic" for at in range(10)}
     site.answer_all(client, study, lambda item: {"sarcastic": {**right, **wrong}[item]})
-    rows = [row[1] for row in study_report(study)[1].table.rows]
+    rows = [row[1] for row in study_results(study).report[1].table.rows]
     assert [(rate.value, rate.n) for rate in rows] == [(0.2, 5), (0.4, 5)]
     assert rows[0].low < 0.2 < rows[0].high
 
@@ -109,7 +109,7 @@ def test_choose_keeps_the_options_place_whatever_the_order(site):
     for at, client in enumerate(people):
         miss = 1 if at < 2 else 0  # two of five always choose the other one
         site.answer_all(client, study, lambda item, miss=miss: {"choice": str((int(item[1:]) + miss) % 2 + 1)})
-    sections = study_report(study)
+    sections = study_results(study).report
     assert cell(sections, "How well people tell", "average of people").value == pytest.approx(0.6)
     assert cell(sections, "How well people tell", "majority").value == 1.0
     assert cell(sections, "How well people tell", "Fleiss' kappa").value is not None
@@ -135,7 +135,7 @@ def test_quiz_scores_and_flags(site, tmp_path):
         site.answer_all(
             client, study, lambda item, at=at: {"answer": "ABCDEF"[(int(item[1:]) + (at > 0 and item == "q0")) % 6]}
         )
-    sections = study_report(study)
+    sections = study_results(study).report
     assert sorted(row[1].value for row in sections[0].table.rows) == [pytest.approx(5 / 6), pytest.approx(5 / 6), 1.0]
     assert cell(sections, "Score by category", "intended_meaning").n == 18
     assert [row[0] for row in sections[2].table.rows] == ["q0"]

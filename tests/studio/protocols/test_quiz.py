@@ -10,7 +10,7 @@ from deadpan.bench.items.item import LETTERS, write_items
 from deadpan.bench.items.sets import open_set
 from deadpan.formats.study import QuizItem
 from deadpan.records import Item, Turn
-from deadpan.studio.records.labels import study_report
+from deadpan.studio.records.labels import study_results
 
 ITEMS = 8
 
@@ -186,12 +186,12 @@ def test_the_set_and_its_hash_are_kept_and_exported(deadpan, site, tmp_path):
 
 def test_scores_have_intervals_over_people_and_items(site):
     study = site.make("quiz", [scene(at) for at in range(6)], raters_per_item=3)
-    assert study_report(study)[-1].title == "Score of all"  # nobody has answered: no error
+    assert study_results(study).report[-1].title == "Score of all"  # nobody has answered: no error
     for wrong in range(3):
         missed = {f"q{at}" for at in range(wrong)}
         client = site.person(study, role="participant")
         site.answer_all(client, study, lambda item, missed=missed: {"answer": "B" if item in missed else "A"})
-    people, items = (row[1] for row in study_report(study)[-1].table.rows)
+    people, items = (row[1] for row in study_results(study).report[-1].table.rows)
     assert people.value == items.value == pytest.approx(15 / 18)
     for interval in (people, items):
         assert 0 < interval.low < interval.value < interval.high <= 1

@@ -9,7 +9,7 @@ from deadpan.formats.study import AnnotateItem, ReaderJudgmentItem, Study
 from deadpan.records import Prediction, Turn
 from deadpan.storage import read_manifest
 from deadpan.studio.records.export import export_study
-from deadpan.studio.records.labels import study_agreement
+from deadpan.studio.records.labels import study_results
 from deadpan.studio.records.studies import create_study, order_items
 
 
@@ -79,7 +79,7 @@ def test_agreement_and_the_export_use_the_control_stratum(site, tmp_path):
             return {"sarcastic": "sarcastic" if yes else "not sarcastic"}
 
         assert site.answer_all(site.person(study), study, answer) == 20
-    found = study_agreement(study, resamples=20)["sarcastic"]
+    found = study_results(study, resamples=20).agreement["sarcastic"]
     assert (found["raw"].value, found.n_items) == (1.0, len(order.control))
     export_study(study, tmp_path / "out")
     assert read_manifest(tmp_path / "out").config["control"] == sorted(order.control)

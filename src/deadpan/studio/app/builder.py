@@ -13,8 +13,9 @@ from django.utils.translation import gettext_lazy as _
 
 from deadpan.errors import DeadpanError
 from deadpan.formats.study import CustomQuestion, QuestionKind, question_problems
-from deadpan.studio.app.security import for_owners, whole_number
+from deadpan.studio.app.security import for_owners, takes_files, whole_number
 from deadpan.studio.records import steering
+from deadpan.studio.records.questions import parse_questions
 from deadpan.studio.records.studies import protocol_of, settings_of
 from deadpan.validation import encode
 
@@ -79,12 +80,21 @@ def _initial(question: CustomQuestion) -> dict[str, Any]:
     return {**encode(question), **lists, "left": ends[0], "right": ends[1]}
 
 
+@takes_files
 @for_owners
 def questions_page(request: HttpRequest) -> HttpResponse:
-    """Show and change the questions of a draft."""
+    """Show and change the questions of a draft, or take those of another tool's file."""
     study = request.study
     if not protocol_of(study).own_questions:
         raise Http404
+    if request.method == "POST" and study.is_draft and request.FILES:
+        file = request.FILES["file"]
+        try:
+            found = parse_questions(file.read(), file.name)
+            steering.change_study(study, {"questions": encode(found)}, request.user.name)
+            return redirect("questions", slug=study.slug)
+        except DeadpanError as bad:
+            return _page(request, [], status=400, error=str(bad))
     if request.method == "POST" and study.is_draft:
         count = whole_number(request.POST.get("count", ""), 1, 1, _MOST_QUESTIONS)
         rows = [QuestionForm(request.POST, prefix=f"q{at}") for at in range(count)]
@@ -96,8 +106,9 @@ def questions_page(request: HttpRequest) -> HttpResponse:
     return _page(request, [*rows, QuestionForm(prefix=f"q{len(rows)}")] if study.is_draft else rows)
 
 
-def _page(request: HttpRequest, rows: Sequence[QuestionForm], status: int = 200) -> HttpResponse:
-    return render(request, "studio/questions.html", {"study": request.study, "rows": rows}, status=status)
+def _page(request: HttpRequest, rows: Sequence[QuestionForm], status: int = 200, error: str = "") -> HttpResponse:
+    context = {"study": request.study, "rows": rows, "error": error}
+    return render(request, "studio/questions.html", context, status=status)
 
 
 def _keep(request: HttpRequest, rows: Sequence[QuestionForm]) -> bool:

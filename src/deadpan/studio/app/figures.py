@@ -18,9 +18,9 @@ from django.utils.translation import gettext_lazy
 
 from deadpan.page import Cell, Table
 from deadpan.studio.app.settings import WORKER_VARIABLE
-from deadpan.studio.models import StoredFigures, StoredJudgment
+from deadpan.studio.models import MAIN, StoredFigures, StoredJudgment
 from deadpan.studio.people.admission import applicants, has_round, shown_name
-from deadpan.studio.records.labels import refresh_cases, study_agreement, study_report
+from deadpan.studio.records.labels import recount_cases, refresh_cases, study_results
 from deadpan.studio.records.progress import StudyProgress, pay_rule, study_progress
 from deadpan.studio.records.studies import lock_study, settings_of
 
@@ -32,8 +32,8 @@ _SHARE = 10
 _DISAGREEMENTS_SHOWN = 20
 # Seconds of figures that a request may compute itself, so that a small study's are always current.
 _CHEAP = 0.5
-# Items of a study whose figures no request computes, if there is a worker.
-_LARGE = 2000
+# Items of a study whose figures no request computes, if there is a worker: it shows those of the first items.
+_LARGE, _FIRST = 2000, 500
 _COEFFICIENTS = {
     "raw": gettext_lazy("plain agreement"),
     "cohen": gettext_lazy("Cohen's kappa, mean of pairs"),
@@ -84,7 +84,7 @@ def _kept_figures(study: Any) -> Any:
         if row.stamp and row.seconds < _CHEAP and row.stamp != stamp_of(study):
             return mark_safe(compute_figures(study, language))
         patience = _LATE + timedelta(seconds=_SHARE * row.seconds)
-        # An empty stamp is the page that says "soon".
+        # An empty stamp is the page of the first items.
         waiting = not row.stamp and now - row.computed_at < 5 * _LATE
         served = waiting or (os.environ.get(WORKER_VARIABLE) == "1" and now - row.computed_at < patience)
         if served or row.stamp == stamp_of(study):
@@ -93,7 +93,7 @@ def _kept_figures(study: Any) -> Any:
         # The worker has them in a while; a request that computed them would keep everybody waiting.
         if row is not None:
             return mark_safe(row.page)
-        page = render_to_string("studio/dashboard_soon.html", {"study": study})
+        page = render_to_string("studio/dashboard_live.html", _figures(study, _FIRST))
         values = {"stamp": "", "page": page, "computed_at": now - _LATE}
         StoredFigures.objects.get_or_create(study=study, language=language, defaults=values)
         return mark_safe(page)
@@ -127,32 +127,32 @@ def refresh_watched() -> int:
     return done
 
 
-def _figures(study: Any) -> dict[str, Any]:
+def _figures(study: Any, first: int | None = None) -> dict[str, Any]:
+    """Return what the page shows: of the whole study, or at once of its first items."""
+    found = study_results(study, first=first)
+    if first is not None:
+        recount_cases(study, study.items.filter(kind=MAIN, position__lt=first).values_list("pk", flat=True))
     cases = study.cases.select_related("item").order_by("decided", "place", "item_id")
     return {
         "study": study,
-        "agreement": _agreement(study),
-        "sections": study_report(study),
+        "first": first,
+        "agreement": [
+            (
+                question,
+                Table(
+                    (_("coefficient"), _("value")),
+                    tuple((str(_COEFFICIENTS[name]), value) for name, value in coefficients.items()),
+                ),
+            )
+            for question, coefficients in found.agreement.items()
+        ],
+        "sections": found.report,
         "split": cases[:_DISAGREEMENTS_SHOWN],
         "split_count": study.cases.count(),
         "applicants": applicants(study) if has_round(study) else [],
         "at": timezone.now(),
         "numeric": [_("share")],
     }
-
-
-def _agreement(study: Any) -> list[tuple[str, Table]]:
-    """Return one table per question."""
-    return [
-        (
-            question,
-            Table(
-                (_("coefficient"), _("value")),
-                tuple((str(_COEFFICIENTS[name]), value) for name, value in found.items()),
-            ),
-        )
-        for question, found in study_agreement(study).items()
-    ]
 
 
 def _people(counted: StudyProgress) -> Table:

@@ -58,6 +58,7 @@ from deadpan.studio.records.export import export_study, source_columns
 from deadpan.studio.records.labels import recount_cases, refresh_cases, study_results
 from deadpan.studio.records.labelstudio import write_tasks
 from deadpan.studio.records.progress import flagged_assignments, item_flags, pay_of
+from deadpan.studio.records.questions import write_questions
 from deadpan.studio.records.release import MODES, release_facts, release_study
 from deadpan.studio.records.steering import add_items
 from deadpan.studio.records.studies import create_study, protocol_of, screen_of, settings_of
@@ -280,6 +281,11 @@ def download(request: HttpRequest, what: str) -> HttpResponse:
             elif what == "label-studio":
                 place.mkdir()
                 write_tasks(study, place / "tasks.json")
+            elif what in ("questions-xml", "questions-yaml"):
+                place = Path(folder) / what.replace("-", ".")
+                write_questions(study, place)
+                # Small, and read before its folder is deleted.
+                return FileResponse(io.BytesIO(place.read_bytes()), as_attachment=True, filename=place.name)
             elif what == "figures":
                 place.mkdir()
                 results = study_results(study)

@@ -248,6 +248,7 @@ def item(request: HttpRequest, number: int) -> HttpResponse:
     screen = screen_of(assignment.item, study, journal.option_order(assignment))
     answers = journal.current_answers(member.pk, assignment.item.pk)
     complete = journal.is_complete(screen.questions, answers)
+    said = _opinions(assignment, screen.questions, complete)
     done, total = progress_of(member, study)
     if request.headers.get("X-Ahead"):
         # Fetched before it is needed: when it is shown, those before it are done.
@@ -257,10 +258,19 @@ def item(request: HttpRequest, number: int) -> HttpResponse:
         "study": study,
         "screen": screen,
         "questions": [
-            {"q": q, "answer": answers.get(q.name, ""), "asked": q.asked(answers), "long": _is_long(q)}
+            {
+                "q": q,
+                "answer": answers.get(q.name, ""),
+                "asked": q.asked(answers),
+                "long": _is_long(q),
+                "suggested": said.get(q.name, ""),
+            }
             for q in screen.questions
         ],
-        "opinions": _opinions(assignment, screen.questions, complete),
+        # Marked words are suggested where they are marked.
+        "opinions": [
+            (q.text, _in_words(q, said[q.name])) for q in screen.questions if q.name in said and q.kind != "spans"
+        ],
         "most_choices": min(9, max((len(q.choices) for q in screen.questions), default=0)),
         "number": number,
         "done": done,
@@ -274,17 +284,19 @@ def item(request: HttpRequest, number: int) -> HttpResponse:
     return render(request, "studio/item.html", context)
 
 
-def _opinions(assignment: Any, questions: Sequence[Any], complete: bool) -> list[tuple[Any, str]]:
-    """Return what models answer, question by question; nothing before the person did, unless the study says so."""
+def _opinions(assignment: Any, questions: Sequence[Any], complete: bool) -> dict[str, str]:
+    """Return what models answer by question; nothing before the person did, unless the study says so."""
     shown = settings_of(assignment.member.study).model_answers
     if shown == "hidden" or (shown == "after" and not complete):
-        return []
+        return {}
     said = dict(assignment.item.opinions.order_by("-pk").values_list("question", "answer"))
-    return [
-        (q.text, next((str(choice.label) for choice in q.choices if choice.value == said[q.name]), said[q.name]))
-        for q in questions
-        if q.name in said
-    ]
+    # An import knows the item's turns only by number: marks outside of them are left out here.
+    return {q.name: said[q.name] for q in questions if q.name in said and q.allows(said[q.name], said)}
+
+
+def _in_words(question: Any, answer: str) -> str:
+    """Return an answer as people read it."""
+    return next((str(choice.label) for choice in question.choices if choice.value == answer), answer)
 
 
 def _is_long(question: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -12,7 +13,8 @@ from django.utils.translation import gettext_lazy as _
 from deadpan.drops import Tally
 from deadpan.formats.study import ReaderJudgmentItem, ReaderJudgmentSettings
 from deadpan.page import Cell, Table
-from deadpan.ratings import Ratings, cohen_kappa, ratings_from_judgments
+from deadpan.ratings import cohen_kappa
+from deadpan.ratings.ratings import MISSING
 from deadpan.records import Example
 from deadpan.stats import LEVEL, Interval, wilson
 from deadpan.stats.interval import RESAMPLES, FloatArray, totals_interval
@@ -132,8 +134,9 @@ def _kappa_by_pair(answers: Answers[ReaderJudgmentItem, ReaderJudgmentSettings])
         return None
     rows: list[tuple[Cell, ...]] = []
     for one, other in list(combinations(ratings.raters, 2))[:PAIRS_SHOWN]:
-        two: Ratings = ratings_from_judgments(
-            [j for j in answers.judgments if j.annotator in (one, other) and j.answer], PERCEIVED.name, PERCEIVED.values
-        )
+        codes = ratings.codes[:, [ratings.raters.index(one), ratings.raters.index(other)]]
+        both = (codes != MISSING).any(axis=1)
+        items = tuple(item for item, kept in zip(ratings.items, both, strict=True) if kept)
+        two = replace(ratings, raters=(one, other), items=items, codes=codes[both])
         rows.append((f"{one} – {other}", cohen_kappa(two, resamples=answers.resamples)))
     return Section(gettext("Cohen's kappa, pair by pair"), Table((gettext("raters"), gettext("kappa")), tuple(rows)))

@@ -99,7 +99,7 @@ def study_remarks(study: Any) -> list[Remark]:
 
 def source_columns(study: Any) -> list[str]:
     """Return the names of the source's columns that the items keep; the first items tell."""
-    found = study.items.order_by("position").values_list("hidden", flat=True)[:_ITEMS_LOOKED_AT]
+    found = study.items.filter(kind=MAIN).order_by("position").values_list("hidden", flat=True)[:_ITEMS_LOOKED_AT]
     return list(dict.fromkeys(name for hidden in found for name in hidden.get("columns", {})))
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,15 +16,18 @@ from django.db.models import Count, F, Max, Min, Sum
 
 from deadpan.drops import Tally
 from deadpan.errors import ConfigError
+from deadpan.formats.judgments import NO_TIME
+from deadpan.formats.study import StudyItem
 from deadpan.page import Table
 from deadpan.page.summary import Summary
-from deadpan.records import Judgment
+from deadpan.records import Example, Judgment
 from deadpan.results import Result
 from deadpan.storage import read_records
 from deadpan.studio.models import (
     ACTIVE,
     ANNOTATOR,
     DONE,
+    MAIN,
     Assignment,
     Event,
     Member,
@@ -34,12 +38,12 @@ from deadpan.studio.models import (
     StoredOpinion,
     StoredStudy,
 )
-from deadpan.studio.protocols.protocol import with_remark
+from deadpan.studio.protocols.protocol import IS_SARCASTIC, SARCASTIC, with_remark
 from deadpan.studio.records.export import tally_notes
 from deadpan.studio.records.journal import MEMBER_COUNTERS
 from deadpan.studio.records.labels import recount_cases
 from deadpan.studio.records.labelstudio import tasks_to_judgments
-from deadpan.studio.records.studies import lock_study, protocol_of, settings_of
+from deadpan.studio.records.studies import item_of, lock_study, protocol_of, settings_of
 
 _ROWS_AT_ONCE = 500
 IMPORTED_NAME = "imported-"
@@ -91,9 +95,11 @@ class ImportList(Result):
 
 def import_file(study: Any, path: Path, actor: str, *, dry_run: bool = False) -> ImportedLabels:
     """Add the judgments of a .jsonl or .parquet file, or of a Label Studio export (.json)."""
-    path = Path(path)
-    judgments = tasks_to_judgments(path) if path.suffix == ".json" else list(read_records(path, Judgment))
-    return import_judgments(study, judgments, actor, file=path.name, dry_run=dry_run)
+    return import_judgments(study, _read_judgments(Path(path)), actor, file=Path(path).name, dry_run=dry_run)
+
+
+def _read_judgments(path: Path) -> list[Judgment]:
+    return tasks_to_judgments(path) if path.suffix == ".json" else list(read_records(path, Judgment))
 
 
 def import_judgments(
@@ -196,15 +202,18 @@ def _row(study: Any, item: int, member: Any, record: Judgment, batch: Any) -> An
 def _mark_done(batch: Any) -> None:
     """Mark imported items as done, so that no more people than wanted are asked; all members at once."""
     mine = StoredJudgment.objects.filter(batch=batch)
-    judged = set(mine.values_list("member_id", "item_id").distinct())
+    judged = {(m, i): at for m, i, at in mine.values_list("member_id", "item_id").annotate(at=Max("created_at"))}
     members = {member for member, _ in judged}
     held = Assignment.objects.filter(member_id__in=members)
-    new = sorted(judged - set(held.values_list("member_id", "item_id")))
+    new = sorted(judged.keys() - set(held.values_list("member_id", "item_id")))
     last = dict(held.values_list("member_id").annotate(n=Max("number")).values_list("member_id", "n"))
     rows = []
     for member, item in new:
         last[member] = last.get(member, 0) + 1
-        rows.append(Assignment(item_id=item, member_id=member, number=last[member], state=DONE))
+        at = judged[member, item]
+        rows.append(
+            Assignment(item_id=item, member_id=member, number=last[member], state=DONE, given_at=at, touched_at=at)
+        )
     Assignment.objects.bulk_create(rows, batch_size=_ROWS_AT_ONCE)
     _count(new, +1)
     for member, seconds in mine.values_list("member_id").annotate(s=Sum("seconds")).values_list("member_id", "s"):
@@ -227,14 +236,14 @@ def _count(pairs: Sequence[tuple[int, int]], sign: int) -> None:
         Member.objects.filter(pk=member).update(**{column: F(column) + sign * n})
 
 
-def attach_model(study: Any, path: Path, model: str, actor: str) -> ImportedLabels:
-    """Keep what a model answers beside the people's answers: Judgments, or a Label Studio export.
+def attach_model(study: Any, answers: Path | Sequence[Judgment], model: str, actor: str) -> ImportedLabels:
+    """Keep what a model answers beside the people's answers: Judgments, or a file of them or of Label Studio.
 
-    It is no vote. Where it differs from the people, the disagreement is the first to be decided. The same model
-    again replaces what it said before.
+    It is no vote. Where it differs from the people, the disagreement is the first to be decided. Marked words are
+    suggestions that people accept, where the study shows them. The same model again replaces what it said before.
     """
-    path, tally = Path(path), Tally()
-    judgments = tasks_to_judgments(path) if path.suffix == ".json" else list(read_records(path, Judgment))
+    tally = Tally()
+    judgments = _read_judgments(answers) if isinstance(answers, Path) else answers
     items = dict(StoredItem.objects.filter(study=study).values_list("item_id", "pk"))
     questions = {q.name: q for q in protocol_of(study).questions(settings_of(study))}
     said: dict[tuple[int, str], StoredOpinion] = {}
@@ -251,6 +260,44 @@ def attach_model(study: Any, path: Path, model: str, actor: str) -> ImportedLabe
         Event.objects.create(study=study, actor=actor, what="model", detail={"model": model[:100], "rows": len(said)})
     recount_cases(study, {item for item, _ in said})
     return ImportedLabels(study.slug, len(judgments), len(said), tally)
+
+
+def detector_answers(study: Any, explain: Callable[[Example], Any], name: str) -> list[Judgment]:
+    """Return what a detector answers: its label, and the phrases its score rests on as marked words.
+
+    `explain` is a detector's method. Words are marked with the first label of each question that marks some.
+    """
+    settings = settings_of(study)
+    named = getattr(settings, "label_question", IS_SARCASTIC)
+    positive = getattr(settings, "sarcastic_answers", (SARCASTIC,))
+    questions = protocol_of(study).questions(settings)
+    asked = next((q for q in questions if q.name == named and q.choices), None)
+    marked = [q for q in questions if q.kind == "spans"]
+    if asked is None and not marked:
+        raise ConfigError(
+            f"{study.slug} asks nothing that a detector answers: whether it is sarcastic, or by what words"
+        )
+    found: list[Judgment] = []
+    for row in study.items.filter(kind=MAIN).order_by("position").iterator(chunk_size=1000):
+        item = item_of(row, study)
+        told = explain(Example(item.id, item.response, item.context, language=row.language or study.language))
+        if told.label is None:
+            continue
+        answers = {}
+        # A question may have no answer for one of the labels.
+        if asked is not None and (fits := [v for v in asked.values if (v in positive) is told.label]):
+            answers[asked.name] = fits[0]
+        spans = _spans(item, [phrase.text for phrase in told.phrases if phrase.push > 0]) if told.label else []
+        for question in marked if spans else ():
+            answers[question.name] = json.dumps([{**span, "label": question.options[0]} for span in spans])
+        found += [Judgment(item.id, name, question, answer, 0.0, NO_TIME) for question, answer in answers.items()]
+    return found
+
+
+def _spans(item: StudyItem, phrases: Sequence[str]) -> list[dict[str, int]]:
+    """Return where phrases stand in the response; its place is after the turns before it."""
+    places = [(item.response.text.find(phrase), len(phrase)) for phrase in phrases]
+    return [{"turn": len(item.context), "start": at, "end": at + size} for at, size in places if at >= 0]
 
 
 # ---------------------------------------------------------------- removal

@@ -252,28 +252,32 @@ def _undo(member: Any, study: Any, now: datetime) -> Any:
 # ---------------------------------------------------------------- judgments as records
 
 
-def journal_rows(study: Any, kinds: Sequence[str] = (MAIN,), adjudicators: bool = False) -> Any:
-    """Return the journal rows of one study, oldest first."""
+def journal_rows(
+    study: Any, kinds: Sequence[str] = (MAIN,), adjudicators: bool = False, first: int | None = None
+) -> Any:
+    """Return the journal rows of one study, oldest first; of its `first` items only where that is given."""
     found = models.StoredJudgment.objects.filter(study=study, item__kind__in=kinds).exclude(member__state=WITHDRAWN)
     if adjudicators:
         found = found.filter(source="adjudication")
     else:
         found = found.exclude(source="adjudication")
+    if first is not None:
+        found = found.filter(item__position__lt=first)
     return found.order_by("id").select_related(None)
 
 
-def journal_records(study: Any, kinds: Sequence[str] = (MAIN,), adjudicators: bool = False) -> list[Record]:
-    """Return every row as a Judgment, under the person's pseudonym."""
-    values = journal_rows(study, kinds, adjudicators).values_list(
+def journal_records(study: Any, kinds: Sequence[str] = (MAIN,), **which: Any) -> list[Record]:
+    """Return every row as a Judgment, under the person's pseudonym; `which` rows as in `journal_rows`."""
+    values = journal_rows(study, kinds, **which).values_list(
         "item__item_id", "member__pseudonym", "question", "answer", "seconds", "created_at"
     )
     return [Record(i, who, q, a, s, at.isoformat()) for i, who, q, a, s, at in values]
 
 
-def latest_records(study: Any, kinds: Sequence[str] = (MAIN,), adjudicators: bool = False) -> list[Record]:
+def latest_records(study: Any, kinds: Sequence[str] = (MAIN,), **which: Any) -> list[Record]:
     """Return each person's latest answer to each question, without cleared ones."""
     # Rows come oldest first, so the last of each key stays.
-    latest = {(r.item_id, r.annotator, r.question): r for r in journal_records(study, kinds, adjudicators)}
+    latest = {(r.item_id, r.annotator, r.question): r for r in journal_records(study, kinds, **which)}
     return [record for record in latest.values() if record.answer]
 
 

@@ -16,7 +16,7 @@ from deadpan.page import Cell, Table
 from deadpan.page.summary import Summary
 from deadpan.ratings import Agreement, agreement, dawid_skene, majority
 from deadpan.ratings.coefficients import Metric
-from deadpan.records import Judgment, Label
+from deadpan.records import Label
 from deadpan.results import Result
 from deadpan.stats import Interval
 from deadpan.studio.models import MAIN, WITHDRAWN, Event, StoredCase, StoredJudgment, StoredOpinion, StoredStudy
@@ -50,9 +50,13 @@ def choice_questions(study: Any) -> list[Question]:
     return [q for q in protocol_of(study).questions(settings_of(study)) if q.choices]
 
 
-def answers_of(study: Any, resamples: int = LIVE_RESAMPLES, **more: Any) -> Answers[Any, Any]:
-    """Return everything a report or a release reads; `more` are further fields of Answers."""
-    items = {row.item_id: item_of(row, study) for row in study.items.filter(kind=MAIN).order_by("position")}
+def answers_of(study: Any, resamples: int = LIVE_RESAMPLES, first: int | None = None, **more: Any) -> Answers[Any, Any]:
+    """Return everything a report or a release reads, of the `first` items only where that is given.
+
+    `more` are further fields of Answers.
+    """
+    rows = study.items.filter(kind=MAIN, **({} if first is None else {"position__lt": first}))
+    items = {row.item_id: item_of(row, study) for row in rows.order_by("position").iterator(chunk_size=1000)}
     fields: dict[str, Any] = {
         "items": items,
         "submissions": accepted_submissions(study),
@@ -61,7 +65,7 @@ def answers_of(study: Any, resamples: int = LIVE_RESAMPLES, **more: Any) -> Answ
         "language": study.language,
         "resamples": resamples,
     }
-    return Answers(latest_records(study), settings_of(study), **(fields | more))
+    return Answers(latest_records(study, first=first), settings_of(study), **(fields | more))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,26 +105,23 @@ def _cell_value(cell: Cell) -> object:
     return cell.as_dict() if isinstance(cell, Interval) else cell
 
 
-def study_results(study: Any, *, resamples: int = LIVE_RESAMPLES, seed: int = 0) -> StudyAgreement:
-    """Return agreement and the protocol's report."""
-    return StudyAgreement(study_agreement(study, resamples, seed), study_report(study, resamples))
+def study_results(
+    study: Any, *, resamples: int = LIVE_RESAMPLES, seed: int = 0, first: int | None = None
+) -> StudyAgreement:
+    """Return every coefficient of every question that has answers, and the protocol's report.
 
-
-def study_agreement(study: Any, resamples: int = LIVE_RESAMPLES, seed: int = 0) -> dict[str, Agreement]:
-    """Return every coefficient of every question that has answers; of the control stratum if there is one."""
-    answers: Answers[Any, Any] = Answers(control_only(study, latest_records(study)), settings_of(study))
+    Agreement is of the control stratum if there is one; with `first`, both are of the first items only.
+    """
+    answers = answers_of(study, resamples, first)
+    control = control_items(study)
+    compared = replace(answers, judgments=[j for j in answers.judgments if not control or j.item_id in control])
     coefficients = {}
     for question in choice_questions(study):
-        ratings = answers.ratings(question)
+        ratings = compared.ratings(question)
         if ratings is not None:
             metric: Metric = "ordinal" if question.kind == "scale" else "nominal"
             coefficients[question.name] = agreement(ratings, metric, resamples=resamples, seed=seed)
-    return coefficients
-
-
-def study_report(study: Any, resamples: int = LIVE_RESAMPLES) -> list[Section]:
-    """Return the protocol's own tables."""
-    return protocol_of(study).report(answers_of(study, resamples))
+    return StudyAgreement(coefficients, protocol_of(study).report(answers))
 
 
 def control_items(study: Any) -> set[str]:
@@ -128,12 +129,6 @@ def control_items(study: Any) -> set[str]:
     made = Event.objects.filter(study=study, what="create").order_by("pk").first()
     found = made.detail.get("control", []) if made is not None else []
     return set(found)
-
-
-def control_only(study: Any, judgments: Sequence[Judgment]) -> list[Judgment]:
-    """Return the judgments that estimate agreement without bias: of the control stratum, if there is one."""
-    control = control_items(study)
-    return [judgment for judgment in judgments if not control or judgment.item_id in control]
 
 
 # ---------------------------------------------------------------- disagreements

@@ -12,7 +12,7 @@ from deadpan.errors import DataError
 from deadpan.page.summary import Summary
 from deadpan.records import Example, Judgment, Turn
 from deadpan.results import Result
-from deadpan.storage import read_json, write_text
+from deadpan.storage import atomic, read_json
 from deadpan.studio.records.journal import latest_records
 from deadpan.studio.records.labels import choice_questions
 
@@ -128,12 +128,15 @@ def write_tasks(study: Any, path: Path) -> LabelStudioTasks:
     names = sorted({record.annotator for records in by_item.values() for record in records})
     numbers = {name: at for at, name in enumerate(names, 1)}
     choices = {question.name for question in choice_questions(study)}
-    tasks = [
-        _task(item, by_item.get(item.item_id, []), numbers, choices)
-        for item in study.items.filter(kind="main").order_by("position")
-    ]
-    write_text(path, json.dumps(tasks, ensure_ascii=False, indent=1) + "\n")
-    return LabelStudioTasks(Path(path), len(tasks))
+    items = study.items.filter(kind="main").order_by("position")
+    count = 0
+    with atomic(Path(path)) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
+        # A task per line, as it comes: a list of all of them would take many times the memory of the study.
+        for count, item in enumerate(items.iterator(chunk_size=1000), 1):
+            task = _task(item, by_item.get(item.item_id, []), numbers, choices)
+            file.write(("[\n" if count == 1 else ",\n") + json.dumps(task, ensure_ascii=False))
+        file.write("\n]\n" if count else "[]\n")
+    return LabelStudioTasks(Path(path), count)
 
 
 def _task(item: Any, records: list[Judgment], numbers: Mapping[str, int], choices: set[str]) -> dict[str, Any]:

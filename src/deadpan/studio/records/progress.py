@@ -25,7 +25,6 @@ from deadpan.studio.models import (
     Assignment,
     Member,
     StoredItem,
-    StoredJudgment,
     StoredStudy,
 )
 from deadpan.studio.records.journal import latest_records
@@ -142,25 +141,23 @@ def studio_status(study: Any | None, now: datetime) -> StudioStatus:
 
 def study_progress(study: Any, now: datetime) -> StudyProgress:
     """Count items, judgments and hours. Hours left come from the mean seconds of a finished item."""
-    main = StoredItem.objects.filter(study=study, kind=MAIN)
     done, places = places_done(study).get(study.pk, (0, 0))
-    seconds = StoredJudgment.objects.filter(study=study, item__kind=MAIN).aggregate(s=Sum("seconds"))["s"] or 0.0
-    worked = Assignment.objects.filter(item__study=study, item__kind=MAIN, state=DONE)
-    finished = worked.count()
+    work = study.members.aggregate(seconds=Sum("seconds"), items=Sum(F("done") + F("round_done") + F("checks")))
+    day = Assignment.objects.filter(state=DONE, touched_at__gt=now - timedelta(hours=PACE_HOURS))
     submissions = list(study.submissions.values_list("reasons", flat=True))
     return StudyProgress(
         study=study.slug,
         title=study.title,
         protocol=study.protocol,
         is_open=study.is_open,
-        items=main.count(),
-        items_finished=main.filter(finished__gte=F("wanted")).count(),
+        items=study.main_items,
+        items_finished=study.items.filter(kind=MAIN, finished__gte=F("wanted")).count(),
         places=places,
         places_done=done,
         submissions=len(submissions),
         submissions_kept=sum(not reasons for reasons in submissions),
-        in_last_day=worked.filter(touched_at__gt=now - timedelta(hours=PACE_HOURS)).count(),
-        hours_left=round((places - done) * seconds / finished / 3600, 2) if finished else None,
+        in_last_day=day.filter(item__study=study, item__kind=MAIN).count(),
+        hours_left=round((places - done) * work["seconds"] / work["items"] / 3600, 2) if work["items"] else None,
         currency=settings_of(study).currency,
         workers=tuple(_workers(study)),
     )
@@ -208,7 +205,8 @@ def attention_checks(study: Any) -> tuple[Counter[str], Counter[str]]:
         for item, hidden in StoredItem.objects.filter(study=study, kind=ATTENTION).values_list("item_id", "hidden")
     }
     answers: dict[tuple[str, str], dict[str, str]] = {}
-    for record in latest_records(study, kinds=(ATTENTION,)):
+    # Without checks the journal is not searched for answers to them.
+    for record in latest_records(study, kinds=(ATTENTION,)) if expected else ():
         answers.setdefault((record.item_id, record.annotator), {})[record.question] = record.answer
     met: Counter[str] = Counter()
     passed: Counter[str] = Counter()

@@ -33,7 +33,8 @@ from deadpan.formats.tables import SUFFIXES, read_table
 from deadpan.studio.protocols import PROTOCOLS
 from deadpan.studio.protocols.protocol import StudyProtocol, sample_items
 from deadpan.studio.records.labelstudio import tasks_to_examples
-from deadpan.validation import decode, field_types, read_config
+from deadpan.studio.records.questions import OTHER_TOOLS, read_questions
+from deadpan.validation import decode, encode, field_types, read_config
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +84,17 @@ def apply_options(
     settings: Mapping[str, Any] | None = None,
     **fields: Any,
 ) -> StudyPlan:
-    """Return the plan with a study.toml and options over it; a field that is None changes nothing."""
-    study = read_config(config, Study) if config else plan.study
+    """Return the plan with a study.toml, or another tool's questions, and options over it.
+
+    A field that is None changes nothing.
+    """
+    study = plan.study
+    if config and config.suffix in OTHER_TOOLS:
+        if not PROTOCOLS.load(protocol).own_questions:
+            raise ConfigError(f"{config}: {protocol} has questions of its own: other tools' are for custom studies")
+        study = replace(study, settings={**study.settings, "questions": encode(read_questions(config))})
+    elif config:
+        study = read_config(config, Study)
     if study.protocol != protocol:
         raise ConfigError(f"the study is of the protocol {study.protocol}, not {protocol}")
     given = {name: value for name, value in fields.items() if value is not None}

@@ -91,6 +91,10 @@ window.deadpan = window.deadpan || {};
     const now = list(active).filter((old) => JSON.stringify(old) !== JSON.stringify(span));
     put(active, JSON.stringify([...now, span]));
   }
+  const said = (span) => [...turns()[span.turn].textContent].slice(span.start, span.end).join("");
+  const same = (one, other) => ["turn", "start", "end", "label"].every((part) => one[part] === other[part]);
+  // What a model suggests and nobody has accepted yet: it is no answer.
+  const offered = (field) => JSON.parse(field.dataset.suggested || "[]").filter((span) => !list(field).some((old) => same(old, span)));
   function spans(field, place) {
     split();
     if (!active || !active.isConnected) { active = field; label = options(field)[0]; first = null; }
@@ -109,23 +113,36 @@ window.deadpan = window.deadpan || {};
     row.append(none);
     const marked = make("ul", { className: "marks" });
     list(field).forEach((span, at) => {
-      const words = [...[...turns()[span.turn].textContent]].slice(span.start, span.end).join("");
+      const words = said(span);
       const remove = make("button", { type: "button", textContent: "×" });
       remove.setAttribute("aria-label", `${field.dataset.remove}: ${words}`);
       remove.addEventListener("click", () => { const now = list(field).filter((_, place_) => place_ !== at); put(field, now.length ? JSON.stringify(now) : ""); });
       marked.append(make("li", {}, make("span", { className: `mark-${options(field).indexOf(span.label) % 4}`, textContent: span.label }), ` ${words} `, remove));
     });
     place.append(row, marked);
+    const open = offered(field);
+    if (open.length) {
+      const list_ = make("ul", { className: "marks" });
+      for (const span of open) {
+        const accept = make("button", { type: "button", textContent: `✓ ${field.dataset.accept}` });
+        accept.setAttribute("aria-label", `${field.dataset.accept}: ${said(span)}`);
+        accept.addEventListener("click", () => put(field, JSON.stringify([...list(field), span])));
+        list_.append(make("li", { className: "suggested" }, make("span", { className: `mark-${options(field).indexOf(span.label) % 4}`, textContent: span.label }), ` ${said(span)} `, accept));
+      }
+      place.append(make("p", { className: "note", textContent: field.dataset.suggests }), list_);
+    }
     paint();
   }
   function paint() {
-    for (const word of document.querySelectorAll(".word")) word.classList.remove("mark-0", "mark-1", "mark-2", "mark-3");
-    for (const field of document.querySelectorAll("input[data-widget=spans]")) {
-      for (const span of list(field)) {
-        for (const word of document.querySelectorAll(`.word[data-turn="${span.turn}"]`)) {
-          if (Number(word.dataset.start) < span.end && span.start < Number(word.dataset.end)) word.classList.add(`mark-${options(field).indexOf(span.label) % 4}`);
-        }
+    for (const word of document.querySelectorAll(".word")) word.classList.remove("mark-0", "mark-1", "mark-2", "mark-3", "suggested");
+    const touch = (span, name) => {
+      for (const word of document.querySelectorAll(`.word[data-turn="${span.turn}"]`)) {
+        if (Number(word.dataset.start) < span.end && span.start < Number(word.dataset.end)) word.classList.add(name);
       }
+    };
+    for (const field of document.querySelectorAll("input[data-widget=spans]")) {
+      for (const span of offered(field)) touch(span, "suggested");
+      for (const span of list(field)) touch(span, `mark-${options(field).indexOf(span.label) % 4}`);
     }
   }
   document.addEventListener("click", (event) => { const word = event.target.closest && event.target.closest(".word"); if (word) mark(word); });
