@@ -181,6 +181,19 @@ def test_a_study_is_paused_closed_and_opened(site, study):
     assert all(word in log for word in ("paused", "closed", "owner"))
 
 
+def test_a_draft_is_opened_before_it_is_paused_or_closed(site, items):
+    from deadpan.errors import ConfigError
+    from deadpan.studio.records.steering import set_stage
+
+    draft, owner = site.make("annotate", items(1), draft=True), site.owner()
+    for stage in ("paused", "closed"):
+        assert owner.post("/s/s/stage", {"stage": stage}).status_code == 400
+        with pytest.raises(ConfigError, match="open it first"):
+            set_stage(draft, stage, "test")
+    draft.refresh_from_db()
+    assert draft.stage == "draft"
+
+
 def test_seven_people_share_the_work(site, items):
     study = site.make("reader-judgment", items(14), raters_per_item=3)
     people = [site.person(study) for _ in range(7)]

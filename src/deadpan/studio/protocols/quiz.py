@@ -1,4 +1,4 @@
-"""SarcBench for people: six options, one best; the human row of the leaderboard."""
+"""SarcBench for people: two to six options, one best; the human row of the leaderboard."""
 
 from __future__ import annotations
 

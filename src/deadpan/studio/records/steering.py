@@ -113,6 +113,8 @@ def set_stage(study: Any, stage: str, actor: str) -> StudyChange:
     """Open, pause or close a study. Nothing is deleted, and a closed one can be opened again."""
     if stage not in STAGES:
         raise ConfigError(f"unknown stage {stage!r}: choose {', '.join(STAGES)}")
+    if study.is_draft and stage != "open":
+        raise ConfigError(_("A draft takes no answers yet: open it first."))
     if study.is_draft and not settings_of(study).contact.strip():
         raise ConfigError(_("A study needs a contact that people can ask: name one in its settings, then open it."))
     if study.stage != stage:
