@@ -23,19 +23,8 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from deadpan.page import stylesheet
+from deadpan.studio import models
 from deadpan.studio.app.security import LoginAttempt, clean_text
-from deadpan.studio.models import (
-    ADJUDICATOR,
-    OWNER,
-    PARTICIPANT,
-    REMOVED,
-    WITHDRAWN,
-    Identity,
-    Invite,
-    Member,
-    Person,
-    StoredStudy,
-)
 from deadpan.studio.people.admission import (
     GUEST,
     any_invite,
@@ -103,13 +92,13 @@ class AccountForm(forms.Form):
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"].strip()
-        if Person.objects.filter(name=name).exists() or name.casefold().startswith((GUEST, IMPORTED_NAME)):
+        if models.Person.objects.filter(name=name).exists() or name.casefold().startswith((GUEST, IMPORTED_NAME)):
             raise forms.ValidationError(gettext("This name is taken. If it is yours, log in first."))
         return name
 
     def clean_password(self) -> str:
         password: str = self.cleaned_data["password"]
-        validate_password(password, Person(name=self.cleaned_data.get("name", "")))
+        validate_password(password, models.Person(name=self.cleaned_data.get("name", "")))
         return password
 
 
@@ -180,9 +169,9 @@ def start(request: HttpRequest, token: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         with transaction.atomic():
             # One statement checks and takes it: of two visitors only one becomes the owner.
-            if not Invite.objects.filter(pk=invite.pk, uses_left=1).update(uses_left=0):
+            if not models.Invite.objects.filter(pk=invite.pk, uses_left=1).update(uses_left=0):
                 raise Http404
-            person = Person.objects.make(is_owner=True, **form.cleaned_data)
+            person = models.Person.objects.make(is_owner=True, **form.cleaned_data)
         sign_in(request, person)
         return redirect("home")
     return render(request, "studio/account.html", {"form": form, "title": gettext("Create the study leader's account")})
@@ -218,7 +207,7 @@ def return_guest(request: HttpRequest, token: str) -> HttpResponse:
         pk, password = signing.loads(token, salt=_RETURN_SALT, max_age=settings.STUDIO_RETURN_AGE)
     except (signing.BadSignature, ValueError, TypeError):
         raise Http404 from None
-    person = Person.objects.filter(pk=pk, password=password).first()
+    person = models.Person.objects.filter(pk=pk, password=password).first()
     if person is None:
         raise Http404
     if request.method == "POST":
@@ -231,7 +220,7 @@ def return_guest(request: HttpRequest, token: str) -> HttpResponse:
 
 
 # Roles that need a password, because they see other people's work.
-_TRUSTED = (OWNER, ADJUDICATOR)
+_TRUSTED = (models.OWNER, models.ADJUDICATOR)
 
 
 def join(request: HttpRequest, token: str) -> HttpResponse:
@@ -246,7 +235,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
     if is_preview(request.GET):
         return render(request, "studio/join.html", {"study": invite.study, "preview": True})
     outsider = not request.user.is_authenticated or (invite.role in _TRUSTED and is_guest(request.user))
-    form = AccountForm(request.POST or None) if invite.role != PARTICIPANT and outsider else None
+    form = AccountForm(request.POST or None) if invite.role != models.PARTICIPANT and outsider else None
     if request.method == "POST" and (form is None or form.is_valid()):
         return _admit(request, invite, form, outsider)
     context = {"form": form, "study": invite.study, "role": invite.role}
@@ -256,7 +245,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
 def _known_member(request: HttpRequest, invite: Any) -> HttpResponse | None:
     """Return the next page for somebody who is already in the study: their link works again."""
     if request.user.is_authenticated:
-        if Member.objects.filter(study=invite.study, person=request.user, role=invite.role).exists():
+        if models.Member.objects.filter(study=invite.study, person=request.user, role=invite.role).exists():
             return redirect("study", slug=invite.study.slug)
         return None
     # A link for one person is that person's own: a guest who used it comes back by it.
@@ -289,7 +278,7 @@ def _used_up(request: HttpRequest, invite: Any) -> HttpResponse:
 
 def _admit(request: HttpRequest, invite: Any, form: AccountForm | None, outsider: bool) -> HttpResponse:
     crowd_id, visit = platform_ids(request.GET)
-    if invite.role == PARTICIPANT and crowd_id:
+    if invite.role == models.PARTICIPANT and crowd_id:
         earlier = known_participant(invite.study, crowd_id)
         if earlier is not None and (not request.user.is_authenticated or earlier.person != request.user):
             title = gettext("You have taken part already")
@@ -303,9 +292,11 @@ def _admit(request: HttpRequest, invite: Any, form: AccountForm | None, outsider
             if member is None:
                 raise Http404
             if crowd_id:
-                Identity.objects.update_or_create(member=member, defaults={"crowd_id": crowd_id, "platform": visit})
+                models.Identity.objects.update_or_create(
+                    member=member, defaults={"crowd_id": crowd_id, "platform": visit}
+                )
             if not member.language:
-                Member.objects.filter(pk=member.pk).update(language=_language(invite.study))
+                models.Member.objects.filter(pk=member.pk).update(language=_language(invite.study))
     except IntegrityError:  # somebody else took the name at the same time
         return redirect("join", token=request.resolver_match.kwargs["token"])
     if person != request.user:
@@ -327,10 +318,10 @@ def _language(study: Any) -> str:
 
 def _person(request: HttpRequest, form: AccountForm | None, outsider: bool) -> Any:
     if form is not None:
-        return Person.objects.make(**form.cleaned_data)
+        return models.Person.objects.make(**form.cleaned_data)
     if request.user.is_authenticated and not outsider:
         return request.user
-    return Person.objects.make(f"{GUEST}{secrets.token_hex(8)}")
+    return models.Person.objects.make(f"{GUEST}{secrets.token_hex(8)}")
 
 
 # ---------------------------------------------------------------- pages of no study
@@ -339,9 +330,13 @@ def _person(request: HttpRequest, form: AccountForm | None, outsider: bool) -> A
 @login_required
 def home(request: HttpRequest) -> HttpResponse:
     """List the person's studies with their progress; for an owner, all studies with theirs."""
-    mine = Member.objects.filter(person=request.user).exclude(state__in=(WITHDRAWN, REMOVED)).select_related("study")
+    mine = (
+        models.Member.objects.filter(person=request.user)
+        .exclude(state__in=(models.WITHDRAWN, models.REMOVED))
+        .select_related("study")
+    )
     memberships = [{"m": member, "progress": progress_of(member, member.study)} for member in mine]
-    studies = StoredStudy.objects.order_by("-created_at") if request.user.is_owner else []
+    studies = models.StoredStudy.objects.order_by("-created_at") if request.user.is_owner else []
     done = places_done() if request.user.is_owner else {}
     rows = [{"study": study, "places": done.get(study.pk, (0, 0))} for study in studies]
     return render(request, "studio/home.html", {"memberships": memberships, "studies": rows})
@@ -366,7 +361,7 @@ def withdrawal(request: HttpRequest) -> HttpResponse:
         else:
             attempt.succeeded()
             done = request.POST.get("sure") == "yes" and withdraw(code, at)
-        if done and request.user.is_authenticated and not Person.objects.filter(pk=request.user.pk).exists():
+        if done and request.user.is_authenticated and not models.Person.objects.filter(pk=request.user.pk).exists():
             logout(request)
     context = {"message": message, "done": done, "found": found, "code": code}
     return render(request, "studio/withdraw.html", context, status=status)

@@ -25,24 +25,13 @@ from django.views.decorators.http import require_POST
 
 from deadpan.errors import DeadpanError
 from deadpan.formats.study import Study
+from deadpan.studio import models
 from deadpan.studio.app.accounts import is_guest, sign_in
 from deadpan.studio.app.figures import figures_page
 from deadpan.studio.app.forms import NewStudyForm, SettingsForm
 from deadpan.studio.app.security import clean_text, for_judges, for_owners, owns, takes_files, whole_number
 from deadpan.studio.app.templating import guideline_html
 from deadpan.studio.app.work import consent_sections
-from deadpan.studio.models import (
-    INVITED,
-    MAIN,
-    OWNER,
-    ROLES,
-    Event,
-    Invite,
-    Member,
-    StoredCase,
-    StoredItem,
-    StoredJudgment,
-)
 from deadpan.studio.people.admission import (
     make_invite,
     platform_links,
@@ -72,7 +61,12 @@ _SAID = "said"
 def dashboard(request: HttpRequest) -> HttpResponse:
     """Show the whole page; its script fetches the live part again."""
     study = request.study
-    context = {"study": study, "roles": INVITED, "live": figures_page(study), "said": request.session.pop(_SAID, "")}
+    context = {
+        "study": study,
+        "roles": models.INVITED,
+        "live": figures_page(study),
+        "said": request.session.pop(_SAID, ""),
+    }
     context |= {"columns": source_columns(study), "settings": settings_of(study), "protocol": protocol_of(study)}
     return render(request, "studio/dashboard.html", context)
 
@@ -153,21 +147,21 @@ def people_page(request: HttpRequest, link: str = "") -> HttpResponse:
     """List members and invitations, with what can be done about each."""
     study = request.study
     set_ = settings_of(study)
-    members = Member.objects.filter(study=study).select_related("person").order_by("joined_at")
+    members = models.Member.objects.filter(study=study).select_related("person").order_by("joined_at")
     page = Paginator(members, _ROWS_PER_LONG_PAGE).get_page(whole_number(request.GET.get("page", ""), 1))
     rows = [
         {"m": member, "pay": pay_of(member, set_), "guest": is_guest(member.person),
          "name": shown_name(member.person.name, member.pseudonym)}
         for member in page
     ]  # fmt: skip
-    invites = Invite.objects.filter(study=study).order_by("-pk")[:_ROWS_PER_LONG_PAGE]
+    invites = models.Invite.objects.filter(study=study).order_by("-pk")[:_ROWS_PER_LONG_PAGE]
     now = timezone.now()
     context = {
         "study": study,
         "rows": rows,
         "page": page,
         "invites": [{"i": invite, "usable": invite.usable(now)} for invite in invites],
-        "roles": INVITED,
+        "roles": models.INVITED,
         "link": link,
         "platforms": platform_links(link) if "/join/" in link else {},
     }
@@ -180,7 +174,7 @@ def invite_page(request: HttpRequest) -> HttpResponse:
     """Make a link; it is shown once, in the answer to this request, and stored as a hash."""
     role = request.POST.get("role", "")
     uses = whole_number(request.POST.get("uses", "1"), 0)
-    if role not in ROLES or not 1 <= uses <= 10_000:
+    if role not in models.ROLES or not 1 <= uses <= 10_000:
         raise Http404
     group = clean_text(request.POST.get("group", ""))[:40]
     token = make_invite(request.study, role, uses, timezone.now(), request.user.name, group=group)
@@ -209,7 +203,7 @@ def change_invite(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def change_member(request: HttpRequest, pk: int) -> HttpResponse:
     """Remove, restore, admit or refuse a member, or make a link for a new password."""
-    member = Member.objects.filter(study=request.study, pk=pk).select_related("person").first()
+    member = models.Member.objects.filter(study=request.study, pk=pk).select_related("person").first()
     do = request.POST.get("do", "")
     if member is None:
         raise Http404
@@ -341,7 +335,7 @@ def release_page(request: HttpRequest) -> HttpResponse:
 @for_owners
 def log_page(request: HttpRequest) -> HttpResponse:
     """Show the audit log, the latest first."""
-    events = Event.objects.filter(study=request.study).order_by("-id")
+    events = models.Event.objects.filter(study=request.study).order_by("-id")
     page = Paginator(events, _ROWS_PER_LONG_PAGE).get_page(whole_number(request.GET.get("page", ""), 1))
     return render(request, "studio/log.html", {"study": request.study, "page": page})
 
@@ -482,11 +476,11 @@ _LONGEST_NOTE = 2000
 def queue(request: HttpRequest) -> HttpResponse:
     """List open disagreements with their texts: those with a model first, then the most divided."""
     refresh_cases(request.study)
-    waiting = StoredCase.objects.filter(study=request.study, decided="").select_related("item")
+    waiting = models.StoredCase.objects.filter(study=request.study, decided="").select_related("item")
     page = Paginator(waiting.order_by(*_CASE_ORDER), _ROWS_PER_PAGE).get_page(
         whole_number(request.GET.get("page", ""), 1)
     )
-    decided = StoredCase.objects.filter(study=request.study).exclude(decided="").count()
+    decided = models.StoredCase.objects.filter(study=request.study).exclude(decided="").count()
     context = {"study": request.study, "page": page, "decided": decided, "owner": owns(request.user, request.study)}
     return render(request, "studio/queue.html", context | {"blind": settings_of(request.study).blind_adjudication})
 
@@ -496,8 +490,8 @@ def case(request: HttpRequest, pk: int, question: str) -> HttpResponse:
     """Show and decide one disagreement. The decision is one more row of the journal."""
     study = request.study
     refresh_cases(study)
-    item = StoredItem.objects.filter(study=study, pk=pk, kind=MAIN).first()
-    found = StoredCase.objects.filter(study=study, item=item, question=question).first() if item else None
+    item = models.StoredItem.objects.filter(study=study, pk=pk, kind=models.MAIN).first()
+    found = models.StoredCase.objects.filter(study=study, item=item, question=question).first() if item else None
     if item is None or found is None:
         raise Http404
     screen = screen_of(item, study, f"adjudicate:{item.pk}")
@@ -509,7 +503,7 @@ def case(request: HttpRequest, pk: int, question: str) -> HttpResponse:
         answer = request.POST.get("answer", "")
         if answer not in [choice.value for choice in asked.choices]:
             raise Http404
-        StoredJudgment.objects.create(
+        models.StoredJudgment.objects.create(
             study=study, item=item, member=_judge(request), question=question, answer=answer,
             key=secrets.token_hex(16), source="adjudication", created_at=timezone.now(),
             note=clean_text(request.POST.get("note", ""))[:_LONGEST_NOTE],
@@ -518,7 +512,11 @@ def case(request: HttpRequest, pk: int, question: str) -> HttpResponse:
         if following is not None and request.POST.get("then") == "next":
             return redirect("case", slug=study.slug, pk=following.item_id, question=following.question)
         return redirect("adjudicate", slug=study.slug)
-    earlier = StoredJudgment.objects.filter(item=item, question=question, source="adjudication").order_by("-id").first()
+    earlier = (
+        models.StoredJudgment.objects.filter(item=item, question=question, source="adjudication")
+        .order_by("-id")
+        .first()
+    )
     context = {
         "study": study,
         "screen": screen,
@@ -538,13 +536,13 @@ def _judge(request: HttpRequest) -> Any:
     """Return the membership that decides; an owner who has none becomes a member with the first decision."""
     if request.member is not None:
         return request.member
-    defaults = {"role": OWNER, "consented_at": timezone.now()}
-    return Member.objects.get_or_create(study=request.study, person=request.user, defaults=defaults)[0]
+    defaults = {"role": models.OWNER, "consented_at": timezone.now()}
+    return models.Member.objects.get_or_create(study=request.study, person=request.user, defaults=defaults)[0]
 
 
 def _neighbour(case: Any, forward: bool) -> Any:
     """Return the open case after this one in the list, or the one before it."""
-    waiting = StoredCase.objects.filter(study_id=case.study_id, decided="")
+    waiting = models.StoredCase.objects.filter(study_id=case.study_id, decided="")
     if forward:
         later = Q(place__gt=case.place) | Q(place=case.place, item_id__gt=case.item_id)
         later |= Q(place=case.place, item_id=case.item_id, pk__gt=case.pk)

@@ -22,21 +22,7 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 
-from deadpan.studio.models import (
-    ACTIVE,
-    ADJUDICATOR,
-    ANNOTATOR,
-    OWNER,
-    PARTICIPANT,
-    REFUSED,
-    REMOVED,
-    WITHDRAWN,
-    Assignment,
-    Attempt,
-    Member,
-    Person,
-    StoredStudy,
-)
+from deadpan.studio import models
 
 # Words of this program, which somebody who guesses would try first.
 _OWN_WORDS = ("deadpan", "deadpanstudio", "deadpan studio", "studio", "sarcasm", "sarcastic", "annotator",
@@ -79,7 +65,7 @@ class PasswordBackend:
     """Check name and password. An unknown name takes as long to refuse as a wrong password."""
 
     def authenticate(self, request: HttpRequest | None, name: str = "", password: str = "") -> Any:
-        person = Person.objects.filter(name=name).first()
+        person = models.Person.objects.filter(name=name).first()
         if person is None or not person.has_usable_password():
             # Hashing takes most of the time; without it a fast answer would say that the name is unknown.
             make_password(password)
@@ -87,7 +73,7 @@ class PasswordBackend:
         return person if check_password(password, person.password) else None
 
     def get_user(self, pk: int) -> Any:
-        return Person.objects.filter(pk=pk).first()
+        return models.Person.objects.filter(pk=pk).first()
 
 
 def new_token() -> str:
@@ -127,14 +113,15 @@ class LoginAttempt:
             hash_token(f"name\x1f{name}"): _NAME_LIMIT,
             hash_token(f"address\x1f{address}"): _ADDRESS_LIMIT,
         }
-        self.rows: list[Any] = [(Attempt.objects.create(key=key, created_at=now), limits[key]) for key in limits]
+        self.rows: list[Any] = [(models.Attempt.objects.create(key=key, created_at=now), limits[key]) for key in limits]
 
     @property
     def refused(self) -> bool:
         """True if one of the limits is reached; such a try is not counted itself."""
         # Only earlier attempts count (pk__lt), so of two at once the second is the one refused.
         over = any(
-            Attempt.objects.filter(key=row.key, created_at__gt=self.now - _WINDOW, pk__lt=row.pk).count() >= limit
+            models.Attempt.objects.filter(key=row.key, created_at__gt=self.now - _WINDOW, pk__lt=row.pk).count()
+            >= limit
             for row, limit in self.rows
         )
         if over:
@@ -143,8 +130,8 @@ class LoginAttempt:
 
     def succeeded(self) -> None:
         """Take the try out of the count, and forget tries that are past the limit's time."""
-        Attempt.objects.filter(pk__in=[row.pk for row, _ in self.rows]).delete()
-        Attempt.objects.filter(created_at__lt=self.now - _WINDOW).delete()
+        models.Attempt.objects.filter(pk__in=[row.pk for row, _ in self.rows]).delete()
+        models.Attempt.objects.filter(created_at__lt=self.now - _WINDOW).delete()
 
 
 # ---------------------------------------------------------------- roles
@@ -152,7 +139,7 @@ class LoginAttempt:
 
 View = Callable[..., HttpResponse]
 # States of people who are no longer in the study.
-_OUT_STATES = (REMOVED, WITHDRAWN)
+_OUT_STATES = (models.REMOVED, models.WITHDRAWN)
 
 
 def for_members(*roles: str) -> Callable[[View], View]:
@@ -161,7 +148,7 @@ def for_members(*roles: str) -> Callable[[View], View]:
     def decorate(view: View) -> View:
         @wraps(view)
         def guarded(request: HttpRequest, slug: str, **kwargs: Any) -> HttpResponse:
-            member = Member.objects.filter(study__slug=slug, person=request.user).select_related("study").first()
+            member = models.Member.objects.filter(study__slug=slug, person=request.user).select_related("study").first()
             if member is None or member.role not in roles or member.state in _OUT_STATES:
                 raise Http404
             request.member, request.study = member, member.study
@@ -173,7 +160,7 @@ def for_members(*roles: str) -> Callable[[View], View]:
     return decorate
 
 
-for_workers = for_members(ANNOTATOR, PARTICIPANT)
+for_workers = for_members(models.ANNOTATOR, models.PARTICIPANT)
 
 
 def for_judges(view: View) -> View:
@@ -181,9 +168,9 @@ def for_judges(view: View) -> View:
 
     @wraps(view)
     def guarded(request: HttpRequest, slug: str, **kwargs: Any) -> HttpResponse:
-        study = StoredStudy.objects.filter(slug=slug).first()
-        member = Member.objects.filter(study=study, person=request.user).first() if study else None
-        judges = member is not None and member.role == ADJUDICATOR and member.state not in _OUT_STATES
+        study = models.StoredStudy.objects.filter(slug=slug).first()
+        member = models.Member.objects.filter(study=study, person=request.user).first() if study else None
+        judges = member is not None and member.role == models.ADJUDICATOR and member.state not in _OUT_STATES
         if study is None or not (judges or owns(request.user, study)):
             raise Http404
         request.study, request.member = study, member
@@ -195,7 +182,7 @@ def for_judges(view: View) -> View:
 
 def owns(person: Any, study: Any) -> bool:
     """Return whether somebody owns the studio or this study."""
-    mine = Member.objects.filter(study=study, person=person, role=OWNER, state=ACTIVE)
+    mine = models.Member.objects.filter(study=study, person=person, role=models.OWNER, state=models.ACTIVE)
     return bool(person.is_owner) or bool(mine.exists())
 
 
@@ -207,7 +194,7 @@ def for_holders(view: View) -> View:
 
     @wraps(view)
     def guarded(request: HttpRequest, slug: str, number: int) -> HttpResponse:
-        found = Assignment.objects.filter(
+        found = models.Assignment.objects.filter(
             member__study__slug=slug, member__person=request.user, number=number
         ).select_related("item", "member__study")
         assignment = found.first()
@@ -229,7 +216,7 @@ def for_holders(view: View) -> View:
 
 
 def _at_work(member: Any) -> bool:
-    here = member.role in (ANNOTATOR, PARTICIPANT) and member.state not in (*_OUT_STATES, REFUSED)
+    here = member.role in (models.ANNOTATOR, models.PARTICIPANT) and member.state not in (*_OUT_STATES, models.REFUSED)
     return here and member.consented_at is not None
 
 
@@ -238,7 +225,7 @@ def for_owners(view: View) -> View:
 
     @wraps(view)
     def guarded(request: HttpRequest, slug: str, **kwargs: Any) -> HttpResponse:
-        study = StoredStudy.objects.filter(slug=slug).first()
+        study = models.StoredStudy.objects.filter(slug=slug).first()
         own = study is not None and owns(request.user, study)
         if not own:
             raise Http404

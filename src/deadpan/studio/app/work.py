@@ -23,29 +23,11 @@ from django.views.decorators.http import require_POST
 
 from deadpan.draws import draw
 from deadpan.errors import DataError
+from deadpan.studio import models
 from deadpan.studio.app.accounts import return_link, taken_part
 from deadpan.studio.app.forms import QuestionnaireForm
 from deadpan.studio.app.security import clean_text, for_holders, for_members, for_workers, whole_number
 from deadpan.studio.app.templating import guideline_html
-from deadpan.studio.models import (
-    ADJUDICATOR,
-    ANNOTATOR,
-    APPLICANT,
-    MAIN,
-    OPEN,
-    OWNER,
-    PARTICIPANT,
-    QUALIFICATION,
-    REFUSED,
-    RETURNED,
-    Assignment,
-    Identity,
-    Member,
-    Person,
-    StoredItem,
-    StoredStudy,
-    StoredSubmission,
-)
 from deadpan.studio.people.admission import Completion, completion_of, filled_completion, known_participant
 from deadpan.studio.people.assignment import next_assignment, progress_of, skip_assignment
 from deadpan.studio.people.demographics import COUNTRIES, GENDERS, SMALLEST_GROUP, same_fact
@@ -56,19 +38,19 @@ from deadpan.studio.records.progress import pay_of, pay_rule
 from deadpan.studio.records.studies import item_of, protocol_of, screen_of, settings_of
 
 
-@for_members(OWNER, ADJUDICATOR, ANNOTATOR, PARTICIPANT)
+@for_members(models.OWNER, models.ADJUDICATOR, models.ANNOTATOR, models.PARTICIPANT)
 def next_step(request: HttpRequest) -> HttpResponse:
     """Redirect to what comes next: consent, the survey, an item, or the end."""
     member, study = request.member, request.study
-    if member.role == OWNER:
+    if member.role == models.OWNER:
         return redirect("dashboard", slug=study.slug)
-    if member.role == ADJUDICATOR:
+    if member.role == models.ADJUDICATOR:
         return redirect("adjudicate", slug=study.slug)
     if study.is_draft:
         return _end(request, "draft")
     if member.consented_at is None:
         return redirect("consent", slug=study.slug)
-    if member.state == REFUSED:
+    if member.state == models.REFUSED:
         return _end(request, "refused")
     if _asks_about_person(study, member, "before"):
         return redirect("about", slug=study.slug)
@@ -81,12 +63,12 @@ def next_step(request: HttpRequest) -> HttpResponse:
         return redirect("item", slug=study.slug, number=assignment.number)
     if member.done and _asks_about_person(study, member, "after"):
         return redirect("about", slug=study.slug)
-    return _end(request, "waiting" if member.state == APPLICANT else "done")
+    return _end(request, "waiting" if member.state == models.APPLICANT else "done")
 
 
 def _end(request: HttpRequest, state: str) -> HttpResponse:
     member, study = request.member, request.study
-    last = Assignment.objects.filter(member=member).exclude(state=RETURNED).order_by("-number").first()
+    last = models.Assignment.objects.filter(member=member).exclude(state=models.RETURNED).order_by("-number").first()
     context = {
         "study": study,
         "state": state,
@@ -118,7 +100,7 @@ def consent_page(request: HttpRequest) -> HttpResponse:
             record_consent(member, text, timezone.now(), **facts)
             # Those who do not match what the study asks for are told at once.
             if not all(same_fact(name, str(wanted[name]), facts[name]) for name in facts):
-                Member.objects.filter(pk=member.pk).update(state=REFUSED)
+                models.Member.objects.filter(pk=member.pk).update(state=models.REFUSED)
             return redirect("guideline", slug=study.slug)
     context = {
         "study": study,
@@ -129,7 +111,7 @@ def consent_page(request: HttpRequest) -> HttpResponse:
         "countries": COUNTRIES,
         "genders": GENDERS,
         "missing": missing,
-        "agreed": Identity.objects.filter(member=member).first() if member.consented_at else None,
+        "agreed": models.Identity.objects.filter(member=member).first() if member.consented_at else None,
     }
     return render(request, "studio/consent.html", context)
 
@@ -174,7 +156,7 @@ def _disagreed(request: HttpRequest) -> HttpResponse:
     """Forget somebody who does not agree, and lead them back to the platform if they came from one."""
     completion = completion_of(request.member, request.study, "refused")
     forget_member(request.member)
-    if not Person.objects.filter(pk=request.user.pk).exists():
+    if not models.Person.objects.filter(pk=request.user.pk).exists():
         logout(request)
     text = _("You did not agree, so you do not take part. Nothing about you is stored.")
     context = {"title": _("Thank you"), "text": text, "final": True, "completion": completion}
@@ -186,7 +168,7 @@ def _asks_about_person(study: Any, member: Any, at: str) -> bool:
     settings = settings_of(study)
     if not settings.questionnaire or settings.questionnaire_at != at:
         return False
-    return not Identity.objects.filter(member=member).exclude(facts={}).exists()
+    return not models.Identity.objects.filter(member=member).exclude(facts={}).exists()
 
 
 @for_workers
@@ -197,7 +179,7 @@ def about_page(request: HttpRequest) -> HttpResponse:
         return redirect("study", slug=request.study.slug)
     form = QuestionnaireForm(names, request.POST or None)
     if request.method == "POST" and form.is_valid():
-        Identity.objects.update_or_create(member=request.member, defaults={"facts": form.cleaned_data})
+        models.Identity.objects.update_or_create(member=request.member, defaults={"facts": form.cleaned_data})
         return redirect("study", slug=request.study.slug)
     return render(request, "studio/about.html", {"study": request.study, "form": form, "k": SMALLEST_GROUP})
 
@@ -230,7 +212,7 @@ def count_page_time(request: HttpRequest) -> HttpResponse:
         claimed = 0.0
     with transaction.atomic():
         seconds, columns = journal.counted_time(member.pk, claimed, timezone.now())
-        Member.objects.filter(pk=member.pk).update(page_seconds=F("page_seconds") + round(seconds, 3), **columns)
+        models.Member.objects.filter(pk=member.pk).update(page_seconds=F("page_seconds") + round(seconds, 3), **columns)
     return HttpResponse(status=204)
 
 
@@ -252,8 +234,8 @@ def item(request: HttpRequest, number: int) -> HttpResponse:
     done, total = progress_of(member, study)
     if request.headers.get("X-Ahead"):
         # Fetched before it is needed: when it is shown, those before it are done.
-        before = Assignment.objects.filter(member=member, state=OPEN, number__lt=number)
-        done = min(total, done + before.filter(item__kind__in=(MAIN, QUALIFICATION)).count())
+        before = models.Assignment.objects.filter(member=member, state=models.OPEN, number__lt=number)
+        done = min(total, done + before.filter(item__kind__in=(models.MAIN, models.QUALIFICATION)).count())
     context = {
         "study": study,
         "screen": screen,
@@ -277,7 +259,7 @@ def item(request: HttpRequest, number: int) -> HttpResponse:
         "total": total,
         "minutes": _minutes_left(member, done, total),
         "complete": complete,
-        "round": member.state == APPLICANT,
+        "round": member.state == models.APPLICANT,
         "flag": assignment.flag,
         "return_link": return_link(request),
     }
@@ -380,8 +362,8 @@ def next_item(request: HttpRequest) -> HttpResponse:
 
 def _later(request: HttpRequest) -> Any:
     """Return the person's next item after the one the address names, if they have one."""
-    mine = Assignment.objects.filter(member=request.member, number__gt=_after(request))
-    return mine.exclude(state=RETURNED).order_by("number").first()
+    mine = models.Assignment.objects.filter(member=request.member, number__gt=_after(request))
+    return mine.exclude(state=models.RETURNED).order_by("number").first()
 
 
 def _after(request: HttpRequest) -> int:
@@ -417,14 +399,14 @@ def skip(request: HttpRequest, number: int) -> HttpResponse:
 def flag(request: HttpRequest, number: int) -> HttpResponse:
     """Tell the study leader that something is wrong with an item; an empty text takes it back."""
     text = clean_text(request.POST.get("flag", ""))[:_LONGEST_REASON]
-    Assignment.objects.filter(pk=request.assignment.pk).update(flag=text)
+    models.Assignment.objects.filter(pk=request.assignment.pk).update(flag=text)
     return redirect("item", slug=request.study.slug, number=number)
 
 
 @for_workers
 def answers(request: HttpRequest) -> HttpResponse:
     """List this person's own items and answers, the latest first."""
-    mine = Assignment.objects.filter(member=request.member).exclude(state=RETURNED)
+    mine = models.Assignment.objects.filter(member=request.member).exclude(state=models.RETURNED)
     pages = Paginator(mine.select_related("item").order_by("-number"), _ITEMS_PER_PAGE)
     page = pages.get_page(whole_number(request.GET.get("page", ""), 1))
     rows = [
@@ -466,19 +448,19 @@ def fill_survey(request: HttpRequest) -> HttpResponse:
     """Show and check the form. What can be corrected is shown before it is handed in."""
     study, member = request.study, request.member
     protocol, settings = protocol_of(study), settings_of(study)
-    if StoredSubmission.objects.filter(member=member).exists():
+    if models.StoredSubmission.objects.filter(member=member).exists():
         return redirect("thanks", slug=study.slug)
-    if member.consented_at is None or member.state == REFUSED or not (protocol.survey and study.is_open):
+    if member.consented_at is None or member.state == models.REFUSED or not (protocol.survey and study.is_open):
         return redirect("study", slug=study.slug)
     now = timezone.now()
     began = request.session.setdefault(f"{_SURVEY_BEGAN}:{study.pk}", now.timestamp())
     form = protocol.survey_form(request.POST or None, settings)
-    if Identity.objects.filter(member=member).exclude(crowd_id="").exists():
+    if models.Identity.objects.filter(member=member).exclude(crowd_id="").exists():
         form.fields.pop("crowd_id", None)  # the platform's link said who it is
     if request.method == "POST" and form.is_valid() and not _has_taken_part(form, request):
         seconds = now.timestamp() - float(began)
         # Every submission to any study here: a post may be handed in only once.
-        earlier = list(StoredSubmission.objects.values_list("answers", flat=True))
+        earlier = list(models.StoredSubmission.objects.values_list("answers", flat=True))
         entry = protocol.survey_entry(form.cleaned_data, settings, seconds=seconds, now=now, earlier=earlier)
         for reason in entry.correctable:
             places: list[str | None] = [*entry.fields.get(reason, ())]
@@ -505,15 +487,15 @@ def _hand_in(request: HttpRequest, cleaned: dict[str, Any], entry: SurveyEntry, 
     """Store the submission once, even if the button is pressed twice. The platform's id is stored apart."""
     try:
         with transaction.atomic():
-            StoredSubmission.objects.create(
+            models.StoredSubmission.objects.create(
                 study=request.study, member=request.member, key="only", answers=entry.answers,
                 reasons=list(entry.reasons), seconds=round(seconds, 1),
             )  # fmt: skip
             counted, columns = journal.counted_time(request.member.pk, seconds, timezone.now())
-            mine = Member.objects.filter(pk=request.member.pk)
+            mine = models.Member.objects.filter(pk=request.member.pk)
             mine.update(page_seconds=F("page_seconds") + round(counted, 3), **columns)
             if cleaned.get("crowd_id"):
-                Identity.objects.filter(member=request.member).update(crowd_id=cleaned["crowd_id"])
+                models.Identity.objects.filter(member=request.member).update(crowd_id=cleaned["crowd_id"])
     except IntegrityError:
         return
 
@@ -521,7 +503,7 @@ def _hand_in(request: HttpRequest, cleaned: dict[str, Any], entry: SurveyEntry, 
 @for_workers
 def thanks(request: HttpRequest) -> HttpResponse:
     """Show whether the submission can be used, the withdrawal code and the platform's completion code."""
-    submission = StoredSubmission.objects.filter(member=request.member).first()
+    submission = models.StoredSubmission.objects.filter(member=request.member).first()
     if submission is None:
         return redirect("study", slug=request.study.slug)
     protocol, settings = protocol_of(request.study), settings_of(request.study)
@@ -549,7 +531,7 @@ _TRY_SALT = "deadpan.studio.try"
 
 def try_ten(request: HttpRequest, slug: str) -> HttpResponse:
     """Show ten items of a public quiz, or the score of the answers that were sent."""
-    study = StoredStudy.objects.filter(slug=slug, is_open=True).first()
+    study = models.StoredStudy.objects.filter(slug=slug, is_open=True).first()
     if study is None or not getattr(settings_of(study), "public_try", False):
         raise Http404
     if request.method != "POST":
@@ -558,7 +540,7 @@ def try_ten(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         keys = signing.loads(request.POST.get("items", ""), salt=_TRY_SALT, max_age=24 * 3600)
         # The signed list says which items were shown: nobody gets a score for others.
-        chosen = sorted(StoredItem.objects.filter(study=study, pk__in=keys), key=lambda row: keys.index(row.pk))
+        chosen = sorted(models.StoredItem.objects.filter(study=study, pk__in=keys), key=lambda row: keys.index(row.pk))
     except (signing.BadSignature, ValueError, TypeError):
         raise Http404 from None
     return _try_page(request, study, chosen, request.POST)
@@ -567,7 +549,7 @@ def try_ten(request: HttpRequest, slug: str) -> HttpResponse:
 def _chosen(study: Any, seed: str) -> list[Any]:
     """Return ten items in the reader's language where there are some, no two of one family."""
     language = (get_language() or "")[:2]
-    rows = StoredItem.objects.filter(study=study, kind=MAIN).values_list("pk", "family", "language")
+    rows = models.StoredItem.objects.filter(study=study, kind=models.MAIN).values_list("pk", "family", "language")
     mine = [row for row in rows if row[2] in ("", language)] or list(rows)
     families: set[str] = set()
     keys: list[int] = []
@@ -575,7 +557,7 @@ def _chosen(study: Any, seed: str) -> list[Any]:
         if len(keys) < _TRY_ITEMS and not (family and family in families):
             families.add(family)
             keys.append(pk)
-    return list(StoredItem.objects.filter(pk__in=keys))
+    return list(models.StoredItem.objects.filter(pk__in=keys))
 
 
 def _try_page(request: HttpRequest, study: Any, rows: list[Any], given: Any = None) -> HttpResponse:

@@ -19,22 +19,8 @@ from deadpan.ratings import match_majority, ratings_from_judgments
 from deadpan.results import Result
 from deadpan.stats import Interval
 from deadpan.stats.interval import undefined
+from deadpan.studio import models
 from deadpan.studio.app.security import clean_text, hash_token, new_token
-from deadpan.studio.models import (
-    ACTIVE,
-    ANNOTATOR,
-    APPLICANT,
-    OWNER,
-    PARTICIPANT,
-    QUALIFICATION,
-    REFUSED,
-    Event,
-    Identity,
-    Invite,
-    Member,
-    Person,
-    StoredItem,
-)
 from deadpan.studio.records.journal import latest_records
 from deadpan.studio.records.studies import protocol_of, settings_of
 
@@ -53,7 +39,7 @@ class InviteLink(Result):
 
     def summary(self) -> Summary:
         """Return the link, and its forms for platforms."""
-        if self.role != PARTICIPANT:
+        if self.role != models.PARTICIPANT:
             return Summary(notes=(self.link,))
         forms = tuple(f"{platform}: {link}" for platform, link in platform_links(self.link).items())
         return Summary(notes=(self.link, *forms))
@@ -76,7 +62,7 @@ def make_invite(
 ) -> str:
     """Create an invitation and return its token, which is not stored and so is shown once."""
     token = new_token()
-    Invite.objects.create(
+    models.Invite.objects.create(
         study=study,
         token_hash=hash_token(token),
         role=role,
@@ -85,13 +71,13 @@ def make_invite(
         group=group,
         expires_at=now + timedelta(days=days),
     )
-    Event.objects.create(study=study, actor=actor, what="invite", detail={"role": role, "uses": uses})
+    models.Event.objects.create(study=study, actor=actor, what="invite", detail={"role": role, "uses": uses})
     return token
 
 
 def any_invite(token: str) -> Any:
     """Return the invitation of a token, used up or not, or None."""
-    return Invite.objects.filter(token_hash=hash_token(token)).select_related("study").first()
+    return models.Invite.objects.filter(token_hash=hash_token(token)).select_related("study").first()
 
 
 def find_invite(token: str, now: datetime) -> Any:
@@ -103,20 +89,20 @@ def find_invite(token: str, now: datetime) -> Any:
 def use_invite(invite: Any, person: Any) -> Any:
     """Make the person a member and count the use; None if no use is left. A member stays one."""
     with transaction.atomic():
-        known = Member.objects.filter(study=invite.study, person=person).first()
+        known = models.Member.objects.filter(study=invite.study, person=person).first()
         if known is not None:
             return known
-        left = Invite.objects.filter(pk=invite.pk, uses_left__gt=0, revoked_at=None)
+        left = models.Invite.objects.filter(pk=invite.pk, uses_left__gt=0, revoked_at=None)
         # One statement checks and counts: two people cannot take the last use.
         taken = left.update(uses_left=F("uses_left") - 1)
         if not taken:
             return None
-        applies = invite.role == ANNOTATOR and has_round(invite.study)
-        return Member.objects.create(
+        applies = invite.role == models.ANNOTATOR and has_round(invite.study)
+        return models.Member.objects.create(
             study=invite.study,
             person=person,
             role=invite.role,
-            state=APPLICANT if applies else ACTIVE,
+            state=models.APPLICANT if applies else models.ACTIVE,
             group=invite.group,
             invite=invite,
         )
@@ -124,24 +110,24 @@ def use_invite(invite: Any, person: Any) -> Any:
 
 def start_token(now: datetime) -> str | None:
     """Return a token for the first owner; None if there is an owner."""
-    if Person.objects.filter(is_owner=True).exists():
+    if models.Person.objects.filter(is_owner=True).exists():
         return None
     # Earlier starts printed links too; only the newest one works.
-    Invite.objects.filter(study=None).delete()
-    return make_invite(None, OWNER, 1, now, "serve", days=1)
+    models.Invite.objects.filter(study=None).delete()
+    return make_invite(None, models.OWNER, 1, now, "serve", days=1)
 
 
 def revoke_invite(study: Any, pk: int, now: datetime, actor: str) -> bool:
     """End an invitation: nobody new comes in by it. Return False if there is none of that number."""
-    changed = Invite.objects.filter(study=study, pk=pk, revoked_at=None).update(revoked_at=now)
+    changed = models.Invite.objects.filter(study=study, pk=pk, revoked_at=None).update(revoked_at=now)
     if changed:
-        Event.objects.create(study=study, actor=actor, what="revoke invite", detail={"invite": pk})
+        models.Event.objects.create(study=study, actor=actor, what="revoke invite", detail={"invite": pk})
     return bool(changed)
 
 
 def renew_invite(study: Any, pk: int, now: datetime, actor: str) -> str | None:
     """Replace an invitation by a new link for the people who have not come yet; the old one ends."""
-    old = Invite.objects.filter(study=study, pk=pk).first()
+    old = models.Invite.objects.filter(study=study, pk=pk).first()
     if old is None:
         return None
     revoke_invite(study, pk, now, actor)
@@ -184,7 +170,7 @@ def is_preview(query: Mapping[str, str]) -> bool:
 
 def known_participant(study: Any, crowd_id: str) -> Any:
     """Return the member who came with this id before, or None."""
-    found = Identity.objects.filter(member__study=study, crowd_id=crowd_id).select_related("member__person")
+    found = models.Identity.objects.filter(member__study=study, crowd_id=crowd_id).select_related("member__person")
     identity = found.first() if crowd_id else None
     return identity.member if identity else None
 
@@ -208,7 +194,7 @@ def shown_name(name: str, pseudonym: str) -> str:
 def completion_of(member: Any, study: Any, state: str) -> Completion | None:
     """Return the way back for somebody who is done, or who cannot take part; None while there is work."""
     settings = settings_of(study)
-    if state == "done" and member.done > 0 and member.state != APPLICANT:
+    if state == "done" and member.done > 0 and member.state != models.APPLICANT:
         return filled_completion(settings, member)
     # Who comes when the study is full did nothing, and cannot take part either.
     out = state == "refused" or (state == "done" and not member.done)
@@ -226,7 +212,7 @@ def _filled(url: str, member: Any) -> str:
     """Return the address with SONA's and others' placeholders filled from the member's visit."""
     if not url or urlsplit(url).scheme not in ("http", "https"):
         return ""
-    visit = Identity.objects.filter(member=member).values_list("platform", flat=True).first() or {}
+    visit = models.Identity.objects.filter(member=member).values_list("platform", flat=True).first() or {}
     for name, value in visit.items():
         # urlencode quotes the value: a parameter cannot change the rest of the address.
         url = url.replace(f"{{{name}}}", urlencode({"v": value})[2:])
@@ -261,7 +247,7 @@ def applicants(study: Any) -> list[Applicant]:
     """Return everybody who took part in the round, best match first."""
     settings = settings_of(study)
     question = protocol_of(study).questions(settings)[0]
-    records = [r for r in latest_records(study, kinds=(QUALIFICATION,)) if r.question == question.name]
+    records = [r for r in latest_records(study, kinds=(models.QUALIFICATION,)) if r.question == question.name]
     matches = {}
     if records:
         ratings = ratings_from_judgments(records, question.name, question.values)
@@ -269,10 +255,12 @@ def applicants(study: Any) -> list[Applicant]:
     counts: dict[str, int] = {}
     for record in records:
         counts[record.annotator] = counts.get(record.annotator, 0) + 1
-    total = StoredItem.objects.filter(study=study, kind=QUALIFICATION).count()
+    total = models.StoredItem.objects.filter(study=study, kind=models.QUALIFICATION).count()
     found = []
-    for member in Member.objects.filter(study=study, state__in=(APPLICANT, ACTIVE, REFUSED)).select_related("person"):
-        if member.pseudonym not in counts and member.state != APPLICANT:
+    for member in models.Member.objects.filter(
+        study=study, state__in=(models.APPLICANT, models.ACTIVE, models.REFUSED)
+    ).select_related("person"):
+        if member.pseudonym not in counts and member.state != models.APPLICANT:
             continue
         share = matches[member.pseudonym].share if member.pseudonym in matches else undefined("no answer yet")
         answered = counts.get(member.pseudonym, 0)
@@ -283,12 +271,12 @@ def applicants(study: Any) -> list[Applicant]:
 
 def set_admission(study: Any, pseudonym: str, admit: bool, actor: str) -> bool:
     """Admit or refuse an applicant; return False if there is no such pseudonym."""
-    state = ACTIVE if admit else REFUSED
-    changed = Member.objects.filter(study=study, pseudonym=pseudonym, state__in=(APPLICANT, ACTIVE, REFUSED)).update(
-        state=state
-    )
+    state = models.ACTIVE if admit else models.REFUSED
+    changed = models.Member.objects.filter(
+        study=study, pseudonym=pseudonym, state__in=(models.APPLICANT, models.ACTIVE, models.REFUSED)
+    ).update(state=state)
     if changed:
-        Event.objects.create(study=study, actor=actor, what=state, detail={"member": pseudonym})
+        models.Event.objects.create(study=study, actor=actor, what=state, detail={"member": pseudonym})
     return bool(changed)
 
 
@@ -332,7 +320,7 @@ def decide_applicants(
     table = applicants(study)
     decisions = dict.fromkeys(admit, True) | dict.fromkeys(refuse, False)
     if admit_proposed:
-        proposed = [a.member.pseudonym for a in table if a.passed and a.member.state == APPLICANT]
+        proposed = [a.member.pseudonym for a in table if a.passed and a.member.state == models.APPLICANT]
         decisions = dict.fromkeys(proposed, True) | decisions
     known = {a.member.pseudonym for a in table}
     for pseudonym in decisions:

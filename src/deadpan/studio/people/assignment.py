@@ -10,22 +10,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, Subquery, Sum
 
-from deadpan.studio.models import (
-    ACTIVE,
-    ANNOTATOR,
-    APPLICANT,
-    ATTENTION,
-    DONE,
-    MAIN,
-    OPEN,
-    PARTICIPANT,
-    QUALIFICATION,
-    RETURNED,
-    SKIPPED,
-    Assignment,
-    Member,
-    StoredItem,
-)
+from deadpan.studio import models
 from deadpan.studio.records.studies import lock_study, settings_of
 
 # Open items of one person at most: the one on the screen, and the next one, fetched before it is needed.
@@ -67,25 +52,27 @@ def _first(held: Sequence[Any], after: int | None) -> Any:
 
 
 def _left_open(member: Any) -> list[Any]:
-    mine = Assignment.objects.filter(member=member, state=OPEN).select_related("item")
+    mine = models.Assignment.objects.filter(member=member, state=models.OPEN).select_related("item")
     return list(mine.order_by("number")[: _OPEN_AT_MOST + 1])
 
 
 def _pick(member: Any, at_work: Sequence[str] = ()) -> Any:
     """Return the next item: the one nearest to having all its raters, then the first by position."""
-    mine = Assignment.objects.filter(member=member).exclude(state=RETURNED)
-    items = StoredItem.objects.filter(~Exists(mine.filter(item=OuterRef("pk"))), study_id=member.study_id)
-    if member.state == APPLICANT:
-        return items.filter(kind=QUALIFICATION).order_by("position").first()
+    mine = models.Assignment.objects.filter(member=member).exclude(state=models.RETURNED)
+    items = models.StoredItem.objects.filter(~Exists(mine.filter(item=OuterRef("pk"))), study_id=member.study_id)
+    if member.state == models.APPLICANT:
+        return items.filter(kind=models.QUALIFICATION).order_by("position").first()
     settings = settings_of(member.study)
-    done, checks = (n + at_work.count(kind) for n, kind in ((member.done, MAIN), (member.checks, ATTENTION)))
+    done, checks = (
+        n + at_work.count(kind) for n, kind in ((member.done, models.MAIN), (member.checks, models.ATTENTION))
+    )
     if settings.attention_every > 0 and done // settings.attention_every > checks:
-        check = items.filter(kind=ATTENTION).order_by("position").first()
+        check = items.filter(kind=models.ATTENTION).order_by("position").first()
         if check is not None:
             return check
     if settings.per_person and done >= settings.per_person:
         return None
-    wanted = items.filter(kind=MAIN, taken__lt=F("wanted"))
+    wanted = items.filter(kind=models.MAIN, taken__lt=F("wanted"))
     if member.language:
         wanted = wanted.filter(language__in=("", member.language))
     cap = settings.per_group.get(member.group) if member.group else None
@@ -101,55 +88,57 @@ def _pick(member: Any, at_work: Sequence[str] = ()) -> Any:
 
 def _held_by(member: Any) -> Any:
     """Count the people of the member's group who have an item."""
-    held = Assignment.objects.filter(item=OuterRef("pk"), member__group=member.group).exclude(
-        state__in=(RETURNED, SKIPPED)
+    held = models.Assignment.objects.filter(item=OuterRef("pk"), member__group=member.group).exclude(
+        state__in=(models.RETURNED, models.SKIPPED)
     )
     return held.values("item").annotate(n=Count("pk")).values("n")
 
 
 def _give(member: Any, item: Any, now: datetime) -> Any:
-    StoredItem.objects.filter(pk=item.pk).update(taken=F("taken") + 1)
+    models.StoredItem.objects.filter(pk=item.pk).update(taken=F("taken") + 1)
     # One query for both: everybody else waits for the lock.
-    known = Assignment.objects.filter(member=member).aggregate(
+    known = models.Assignment.objects.filter(member=member).aggregate(
         last=Max("number"), earlier=Max("pk", filter=Q(item=item))
     )
     if known["earlier"] is not None:
-        Assignment.objects.filter(pk=known["earlier"]).update(state=OPEN, touched_at=now)
-        return Assignment.objects.select_related("item").get(pk=known["earlier"])
+        models.Assignment.objects.filter(pk=known["earlier"]).update(state=models.OPEN, touched_at=now)
+        return models.Assignment.objects.select_related("item").get(pk=known["earlier"])
     # Numbers count per person: addresses like /item/3 say nothing about others.
     number = (known["last"] or 0) + 1
-    return Assignment.objects.create(item=item, member=member, number=number, given_at=now, touched_at=now)
+    return models.Assignment.objects.create(item=item, member=member, number=number, given_at=now, touched_at=now)
 
 
 def skip_assignment(assignment: Any, reason: str) -> None:
     """Give an item back with a reason. Its answers stay in the journal, and it is not given again."""
     with transaction.atomic():
-        held = Assignment.objects.filter(pk=assignment.pk).exclude(state__in=(RETURNED, SKIPPED))
-        was_done = held.filter(state=DONE).exists()
-        if held.update(state=SKIPPED, reason=reason):
-            item = StoredItem.objects.filter(pk=assignment.item_id)
+        held = models.Assignment.objects.filter(pk=assignment.pk).exclude(state__in=(models.RETURNED, models.SKIPPED))
+        was_done = held.filter(state=models.DONE).exists()
+        if held.update(state=models.SKIPPED, reason=reason):
+            item = models.StoredItem.objects.filter(pk=assignment.item_id)
             item.filter(taken__gt=0).update(taken=F("taken") - 1)
             if was_done:
                 item.filter(finished__gt=0).update(finished=F("finished") - 1)
-                Member.objects.filter(pk=assignment.member_id, done__gt=0).update(done=F("done") - 1)
+                models.Member.objects.filter(pk=assignment.member_id, done__gt=0).update(done=F("done") - 1)
 
 
 def return_abandoned(study: Any, now: datetime) -> int:
     """Return abandoned items to the pool, and their number. Their answers stay in the journal."""
     minutes = max(settings_of(study).abandon_minutes, 1)  # an item on the screen is not abandoned
-    idle = Assignment.objects.filter(item__study=study, state=OPEN, touched_at__lt=now - timedelta(minutes=minutes))
+    idle = models.Assignment.objects.filter(
+        item__study=study, state=models.OPEN, touched_at__lt=now - timedelta(minutes=minutes)
+    )
     return return_items(idle)
 
 
 def return_items(assignments: Any) -> int:
     """Return these assignments' items to the pool."""
     returned = 0
-    held = assignments.exclude(state__in=(RETURNED, SKIPPED))
+    held = assignments.exclude(state__in=(models.RETURNED, models.SKIPPED))
     for pk, item in held.values_list("pk", "item_id"):
         with transaction.atomic():
-            changed = held.filter(pk=pk).update(state=RETURNED)
+            changed = held.filter(pk=pk).update(state=models.RETURNED)
             if changed:
-                StoredItem.objects.filter(pk=item, taken__gt=0).update(taken=F("taken") - 1)
+                models.StoredItem.objects.filter(pk=item, taken__gt=0).update(taken=F("taken") - 1)
         returned += changed
     return returned
 
@@ -165,13 +154,15 @@ def share_of(member: Any, study: Any) -> int:
 
 def progress_of(member: Any, study: Any) -> tuple[int, int]:
     """Return how many items this person has finished, and of how many: their share, without checks."""
-    if member.state == APPLICANT:
+    if member.state == models.APPLICANT:
         return min(member.round_done, study.round_items), study.round_items
     return member.done, max(share_of(member, study), member.done)
 
 
 def even_share(study: Any) -> int:
     """Return the quota with which everybody who is in now gets the same share of all the work."""
-    people = Member.objects.filter(study=study, state=ACTIVE, role__in=(ANNOTATOR, PARTICIPANT)).count()
-    places = StoredItem.objects.filter(study=study, kind=MAIN).aggregate(n=Sum("wanted"))["n"] or 0
+    people = models.Member.objects.filter(
+        study=study, state=models.ACTIVE, role__in=(models.ANNOTATOR, models.PARTICIPANT)
+    ).count()
+    places = models.StoredItem.objects.filter(study=study, kind=models.MAIN).aggregate(n=Sum("wanted"))["n"] or 0
     return min(math.ceil(places / people), int(study.main_items)) if people else 0

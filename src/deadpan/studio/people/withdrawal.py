@@ -20,23 +20,8 @@ from django.db import DatabaseError, connection, transaction
 from django.db.models import F, Max
 
 from deadpan.errors import DataError
+from deadpan.studio import models
 from deadpan.studio.app.security import hash_token
-from deadpan.studio.models import (
-    DONE,
-    Assignment,
-    Event,
-    Identity,
-    Invite,
-    Member,
-    Person,
-    StoredConsent,
-    StoredFigures,
-    StoredItem,
-    StoredJudgment,
-    StoredStudy,
-    StoredSubmission,
-    Tombstone,
-)
 from deadpan.studio.people.assignment import return_items
 from deadpan.studio.records.labels import recount_cases
 from deadpan.studio.records.studies import lock_study
@@ -69,43 +54,43 @@ def normalize_code(code: str) -> str:
 def record_consent(member: Any, text: str, now: datetime, **facts: str) -> str:
     """Store the consent and its text, and return the withdrawal code. A code given earlier stays valid."""
     with transaction.atomic():
-        identity, _ = Identity.objects.get_or_create(member=member)
+        identity, _ = models.Identity.objects.get_or_create(member=member)
         version = consent_version(member.study, text)
         for name, value in {"consent_text": text, "consent_version": version, **facts}.items():
             setattr(identity, name, value)
         identity.withdrawal_hash = identity.withdrawal_hash or hash_token(normalize_code(withdrawal_code(member)))
         identity.save()
         if member.consented_at is None:
-            Member.objects.filter(pk=member.pk).update(consented_at=now)
+            models.Member.objects.filter(pk=member.pk).update(consented_at=now)
             member.consented_at = now
     return shown_code(member)
 
 
 def consent_version(study: Any, text: str) -> int:
     """Return the number of this text among the versions that people of the study agreed to; a new one gets the next."""
-    known = StoredConsent.objects.filter(study=study, text=text).values_list("number", flat=True).first()
+    known = models.StoredConsent.objects.filter(study=study, text=text).values_list("number", flat=True).first()
     if known is not None:
         return int(known)
     lock_study(study.pk)  # of two people with a new text at the same moment the second waits, and finds it
-    found = StoredConsent.objects.filter(study=study, text=text).first()
-    number = (StoredConsent.objects.filter(study=study).aggregate(n=Max("number"))["n"] or 0) + 1
-    return int((found or StoredConsent.objects.create(study=study, number=number, text=text)).number)
+    found = models.StoredConsent.objects.filter(study=study, text=text).first()
+    number = (models.StoredConsent.objects.filter(study=study).aggregate(n=Max("number"))["n"] or 0) + 1
+    return int((found or models.StoredConsent.objects.create(study=study, number=number, text=text)).number)
 
 
 def forget_member(member: Any) -> None:
     """Delete somebody who did not agree: they have given nothing. Their invitation admits one more again."""
     with transaction.atomic():
-        Identity.objects.filter(member=member).delete()
-        Member.objects.filter(pk=member.pk).delete()
-        Invite.objects.filter(pk=member.invite_id).update(uses_left=F("uses_left") + 1)
+        models.Identity.objects.filter(member=member).delete()
+        models.Member.objects.filter(pk=member.pk).delete()
+        models.Invite.objects.filter(pk=member.invite_id).update(uses_left=F("uses_left") + 1)
         person = member.person
         if not person.is_owner and not person.memberships.exists():
-            Person.objects.filter(pk=person.pk).delete()
+            models.Person.objects.filter(pk=person.pk).delete()
 
 
 def shown_code(member: Any) -> str:
     """Return the code to show; empty if the member has one that this studio cannot show again."""
-    stored = Identity.objects.filter(member=member).values_list("withdrawal_hash", flat=True).first()
+    stored = models.Identity.objects.filter(member=member).values_list("withdrawal_hash", flat=True).first()
     code = withdrawal_code(member)
     return code if stored == hash_token(normalize_code(code)) else ""
 
@@ -115,7 +100,9 @@ def member_of_code(code: str) -> Any:
     # An empty code would match people who have no code yet.
     if len(normalize_code(code)) != _CODE_LENGTH:
         return None
-    found = Identity.objects.filter(withdrawal_hash=hash_token(normalize_code(code))).select_related("member__study")
+    found = models.Identity.objects.filter(withdrawal_hash=hash_token(normalize_code(code))).select_related(
+        "member__study"
+    )
     identity = found.first()
     return identity.member if identity else None
 
@@ -136,31 +123,31 @@ def erase_member(member: Any, now: datetime) -> None:
     study = member.study
     with transaction.atomic():
         lock_study(study.pk)
-        if not Tombstone.objects.filter(study=study, pseudonym=member.pseudonym).exists():
-            Tombstone.objects.create(study=study, created_at=now, **tombstone_of(member))
-            Event.objects.create(study=study, actor=member.pseudonym, what="withdraw", created_at=now)
-        mine = Assignment.objects.filter(member=member)
-        judged = set(StoredJudgment.objects.filter(member=member).values_list("item_id", flat=True))
+        if not models.Tombstone.objects.filter(study=study, pseudonym=member.pseudonym).exists():
+            models.Tombstone.objects.create(study=study, created_at=now, **tombstone_of(member))
+            models.Event.objects.create(study=study, actor=member.pseudonym, what="withdraw", created_at=now)
+        mine = models.Assignment.objects.filter(member=member)
+        judged = set(models.StoredJudgment.objects.filter(member=member).values_list("item_id", flat=True))
         _uncount(mine)
         return_items(mine)
-        StoredJudgment.objects.filter(member=member).delete()
-        StoredSubmission.objects.filter(member=member).delete()
-        Identity.objects.filter(member=member).delete()
+        models.StoredJudgment.objects.filter(member=member).delete()
+        models.StoredSubmission.objects.filter(member=member).delete()
+        models.Identity.objects.filter(member=member).delete()
         mine.delete()
         person = member.person
-        Member.objects.filter(pk=member.pk).delete()
+        models.Member.objects.filter(pk=member.pk).delete()
         if not person.is_owner and not person.memberships.exists():
-            Person.objects.filter(pk=person.pk).delete()
+            models.Person.objects.filter(pk=person.pk).delete()
         # Pages that were computed before may show the name.
-        StoredFigures.objects.filter(study=study).delete()
+        models.StoredFigures.objects.filter(study=study).delete()
         recount_cases(study, judged)
     _overwrite()
 
 
 def _uncount(assignments: Any) -> None:
     """Take the member's finished items out of the items' counts."""
-    finished = assignments.filter(state=DONE).values("item_id")
-    StoredItem.objects.filter(pk__in=finished, finished__gt=0).update(finished=F("finished") - 1)
+    finished = assignments.filter(state=models.DONE).values("item_id")
+    models.StoredItem.objects.filter(pk__in=finished, finished__gt=0).update(finished=F("finished") - 1)
 
 
 def _overwrite() -> None:
@@ -186,8 +173,8 @@ def tombstone_of(member: Any) -> dict[str, Any]:
     return {
         "pseudonym": member.pseudonym,
         "role": member.role,
-        "judgments": StoredJudgment.objects.filter(member=member).count(),
-        "submissions": StoredSubmission.objects.filter(member=member).count(),
+        "judgments": models.StoredJudgment.objects.filter(member=member).count(),
+        "submissions": models.StoredSubmission.objects.filter(member=member).count(),
         "done": member.done + member.round_done,
         "seconds": round(member.seconds + member.page_seconds),
     }
@@ -238,7 +225,7 @@ def apply_tombstones(*lists: Path) -> int:
     """
     from deadpan.studio.people.withdrawal import erase_member
 
-    studies = {study.slug: study for study in StoredStudy.objects.all()}
+    studies = {study.slug: study for study in models.StoredStudy.objects.all()}
     if not studies:
         return 0
     own = Path(settings.STUDIO_HOME) / TOMBSTONES
@@ -251,11 +238,11 @@ def apply_tombstones(*lists: Path) -> int:
             study = studies.get(entry.pop("study"))
             at = datetime.fromisoformat(entry.pop("at"))
             if study is not None and not study.tombstones.filter(pseudonym=entry["pseudonym"]).exists():
-                Tombstone.objects.create(study=study, created_at=at, **entry)
+                models.Tombstone.objects.create(study=study, created_at=at, **entry)
     erased = 0
     for study in studies.values():
         names = list(study.tombstones.values_list("pseudonym", flat=True))
-        for member in Member.objects.filter(study=study, pseudonym__in=names).select_related("study", "person"):
+        for member in models.Member.objects.filter(study=study, pseudonym__in=names).select_related("study", "person"):
             erase_member(member, datetime.now(UTC))
             erased += 1
     return erased

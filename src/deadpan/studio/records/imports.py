@@ -23,21 +23,7 @@ from deadpan.page.summary import Summary
 from deadpan.records import Example, Judgment
 from deadpan.results import Result
 from deadpan.storage import read_records
-from deadpan.studio.models import (
-    ACTIVE,
-    ANNOTATOR,
-    DONE,
-    MAIN,
-    Assignment,
-    Event,
-    Member,
-    Person,
-    StoredImport,
-    StoredItem,
-    StoredJudgment,
-    StoredOpinion,
-    StoredStudy,
-)
+from deadpan.studio import models
 from deadpan.studio.protocols.protocol import IS_SARCASTIC, SARCASTIC, with_remark
 from deadpan.studio.records.export import tally_notes
 from deadpan.studio.records.journal import MEMBER_COUNTERS
@@ -107,12 +93,12 @@ def import_judgments(
 ) -> ImportedLabels:
     """Add the judgments that fit the study. The same ones again, or the study's own, add nothing."""
     tally = Tally()
-    items = dict(StoredItem.objects.filter(study=study).values_list("item_id", "pk"))
+    items = dict(models.StoredItem.objects.filter(study=study).values_list("item_id", "pk"))
     questions = {q.name: q for q in with_remark(protocol_of(study).questions(settings_of(study)))}
     own = set(study.members.values_list("pseudonym", flat=True))
     gone = set(study.tombstones.values_list("pseudonym", flat=True))
     with transaction.atomic():
-        batch = StoredImport.objects.create(study=study, file=file[:200], actor=actor)
+        batch = models.StoredImport.objects.create(study=study, file=file[:200], actor=actor)
         members: dict[str, Any] = {}
         rows = []
         for number, record in enumerate(judgments, 1):
@@ -128,8 +114,8 @@ def import_judgments(
             if record.annotator not in members:
                 members[record.annotator] = _member(study, record.annotator)
             rows.append(_row(study, items[record.item_id], members[record.annotator], record, batch))
-        StoredJudgment.objects.bulk_create(rows, ignore_conflicts=True, batch_size=_ROWS_AT_ONCE)
-        added = StoredJudgment.objects.filter(batch=batch).count()
+        models.StoredJudgment.objects.bulk_create(rows, ignore_conflicts=True, batch_size=_ROWS_AT_ONCE)
+        added = models.StoredJudgment.objects.filter(batch=batch).count()
         tally.change("already_there", len(rows) - added)
         number_ = _record_import(study, batch, added, actor)
         if dry_run:
@@ -142,12 +128,12 @@ def _record_import(study: Any, batch: Any, added: int, actor: str) -> int | None
     if not added:
         batch.delete()
         return None
-    StoredImport.objects.filter(pk=batch.pk).update(rows=added)
+    models.StoredImport.objects.filter(pk=batch.pk).update(rows=added)
     _mark_done(batch)
     # A save that began later may be counted already: the disagreements are counted from here again.
-    first = StoredJudgment.objects.filter(batch=batch).aggregate(first=Min("id"))["first"]
-    StoredStudy.objects.filter(pk=study.pk, cases_upto__gte=first).update(cases_upto=first - 1)
-    Event.objects.create(study=study, actor=actor, what="import", detail={"rows": added, "import": batch.pk})
+    first = models.StoredJudgment.objects.filter(batch=batch).aggregate(first=Min("id"))["first"]
+    models.StoredStudy.objects.filter(pk=study.pk, cases_upto__gte=first).update(cases_upto=first - 1)
+    models.Event.objects.create(study=study, actor=actor, what="import", detail={"rows": added, "import": batch.pk})
     return int(batch.pk)
 
 
@@ -170,13 +156,15 @@ def _member(study: Any, annotator: str) -> Any:
     """Return the member of an annotator's name: cannot log in, and has the same pseudonym every time."""
     # The hash, not the name: names from elsewhere may be e-mail addresses.
     known = hashlib.sha256(f"{study.pk}\x1f{annotator}".encode()).hexdigest()
-    person, _ = Person.objects.get_or_create(
+    person, _ = models.Person.objects.get_or_create(
         # Django takes a password that begins with "!" for unusable.
         name=f"{IMPORTED_NAME}{known[:24]}",
         defaults={"password": "!imported"},
     )
-    member, _ = Member.objects.get_or_create(
-        study=study, person=person, defaults={"role": ANNOTATOR, "state": ACTIVE, "pseudonym": f"i{known[:8]}"}
+    member, _ = models.Member.objects.get_or_create(
+        study=study,
+        person=person,
+        defaults={"role": models.ANNOTATOR, "state": models.ACTIVE, "pseudonym": f"i{known[:8]}"},
     )
     return member
 
@@ -185,7 +173,7 @@ def _row(study: Any, item: int, member: Any, record: Judgment, batch: Any) -> An
     at = datetime.fromisoformat(record.created_at)
     # The same judgment always gets the same key, which the journal accepts once.
     words = "\x1f".join((record.item_id, record.question, record.answer, record.created_at))
-    return StoredJudgment(
+    return models.StoredJudgment(
         study_id=study.pk,
         item_id=item,
         member_id=member.pk,
@@ -201,10 +189,10 @@ def _row(study: Any, item: int, member: Any, record: Judgment, batch: Any) -> An
 
 def _mark_done(batch: Any) -> None:
     """Mark imported items as done, so that no more people than wanted are asked; all members at once."""
-    mine = StoredJudgment.objects.filter(batch=batch)
+    mine = models.StoredJudgment.objects.filter(batch=batch)
     judged = {(m, i): at for m, i, at in mine.values_list("member_id", "item_id").annotate(at=Max("created_at"))}
     members = {member for member, _ in judged}
-    held = Assignment.objects.filter(member_id__in=members)
+    held = models.Assignment.objects.filter(member_id__in=members)
     new = sorted(judged.keys() - set(held.values_list("member_id", "item_id")))
     last = dict(held.values_list("member_id").annotate(n=Max("number")).values_list("member_id", "n"))
     rows = []
@@ -212,12 +200,14 @@ def _mark_done(batch: Any) -> None:
         last[member] = last.get(member, 0) + 1
         at = judged[member, item]
         rows.append(
-            Assignment(item_id=item, member_id=member, number=last[member], state=DONE, given_at=at, touched_at=at)
+            models.Assignment(
+                item_id=item, member_id=member, number=last[member], state=models.DONE, given_at=at, touched_at=at
+            )
         )
-    Assignment.objects.bulk_create(rows, batch_size=_ROWS_AT_ONCE)
+    models.Assignment.objects.bulk_create(rows, batch_size=_ROWS_AT_ONCE)
     _count(new, +1)
     for member, seconds in mine.values_list("member_id").annotate(s=Sum("seconds")).values_list("member_id", "s"):
-        Member.objects.filter(pk=member).update(seconds=F("seconds") + seconds)
+        models.Member.objects.filter(pk=member).update(seconds=F("seconds") + seconds)
 
 
 def _count(pairs: Sequence[tuple[int, int]], sign: int) -> None:
@@ -228,12 +218,14 @@ def _count(pairs: Sequence[tuple[int, int]], sign: int) -> None:
         by_count.setdefault(n, []).append(item)
     for n, some in by_count.items():
         for at in range(0, len(some), _ROWS_AT_ONCE):
-            StoredItem.objects.filter(pk__in=some[at : at + _ROWS_AT_ONCE]).update(
+            models.StoredItem.objects.filter(pk__in=some[at : at + _ROWS_AT_ONCE]).update(
                 taken=F("taken") + sign * n, finished=F("finished") + sign * n
             )
-    kinds = dict(StoredItem.objects.filter(assignments__member__in={m for m, _ in pairs}).values_list("pk", "kind"))
+    kinds = dict(
+        models.StoredItem.objects.filter(assignments__member__in={m for m, _ in pairs}).values_list("pk", "kind")
+    )
     for (member, column), n in Counter((m, MEMBER_COUNTERS[kinds[i]]) for m, i in pairs).items():
-        Member.objects.filter(pk=member).update(**{column: F(column) + sign * n})
+        models.Member.objects.filter(pk=member).update(**{column: F(column) + sign * n})
 
 
 def attach_model(study: Any, answers: Path | Sequence[Judgment], model: str, actor: str) -> ImportedLabels:
@@ -244,20 +236,24 @@ def attach_model(study: Any, answers: Path | Sequence[Judgment], model: str, act
     """
     tally = Tally()
     judgments = _read_judgments(answers) if isinstance(answers, Path) else answers
-    items = dict(StoredItem.objects.filter(study=study).values_list("item_id", "pk"))
+    items = dict(models.StoredItem.objects.filter(study=study).values_list("item_id", "pk"))
     questions = {q.name: q for q in protocol_of(study).questions(settings_of(study))}
-    said: dict[tuple[int, str], StoredOpinion] = {}
+    said: dict[tuple[int, str], models.StoredOpinion] = {}
     for number, record in enumerate(judgments, 1):
         if reason := _misfit(record, items, questions):
             tally.drop(reason, f"row {number}", f"{record.item_id} {record.question} {record.answer[:40]}")
             continue
-        row = StoredOpinion(study=study, item_id=items[record.item_id], model=model[:100], question=record.question)
+        row = models.StoredOpinion(
+            study=study, item_id=items[record.item_id], model=model[:100], question=record.question
+        )
         row.answer = record.answer
         said[row.item_id, row.question] = row
     with transaction.atomic():
-        StoredOpinion.objects.filter(study=study, model=model[:100]).delete()
-        StoredOpinion.objects.bulk_create(said.values(), batch_size=_ROWS_AT_ONCE)
-        Event.objects.create(study=study, actor=actor, what="model", detail={"model": model[:100], "rows": len(said)})
+        models.StoredOpinion.objects.filter(study=study, model=model[:100]).delete()
+        models.StoredOpinion.objects.bulk_create(said.values(), batch_size=_ROWS_AT_ONCE)
+        models.Event.objects.create(
+            study=study, actor=actor, what="model", detail={"model": model[:100], "rows": len(said)}
+        )
     recount_cases(study, {item for item, _ in said})
     return ImportedLabels(study.slug, len(judgments), len(said), tally)
 
@@ -278,7 +274,7 @@ def detector_answers(study: Any, explain: Callable[[Example], Any], name: str) -
             f"{study.slug} asks nothing that a detector answers: whether it is sarcastic, or by what words"
         )
     found: list[Judgment] = []
-    for row in study.items.filter(kind=MAIN).order_by("position").iterator(chunk_size=1000):
+    for row in study.items.filter(kind=models.MAIN).order_by("position").iterator(chunk_size=1000):
         item = item_of(row, study)
         told = explain(Example(item.id, item.response, item.context, language=row.language or study.language))
         if told.label is None:
@@ -305,7 +301,7 @@ def _spans(item: StudyItem, phrases: Sequence[str]) -> list[dict[str, int]]:
 
 def study_imports(study: Any) -> ImportList:
     """Return the imports of a study that are still in it."""
-    found = StoredImport.objects.filter(study=study, removed_at=None).order_by("pk")
+    found = models.StoredImport.objects.filter(study=study, removed_at=None).order_by("pk")
     return ImportList(
         tuple(
             {"import": i.pk, "file": i.file, "rows": i.rows, "by": i.actor, "at": f"{i.created_at:%Y-%m-%d}"}
@@ -316,23 +312,23 @@ def study_imports(study: Any) -> ImportList:
 
 def remove_import(study: Any, number: int, actor: str, now: datetime) -> ImportList:
     """Take an import out of the journal, with the members and assignments that came with it."""
-    batch = StoredImport.objects.filter(study=study, pk=number, removed_at=None).first()
+    batch = models.StoredImport.objects.filter(study=study, pk=number, removed_at=None).first()
     if batch is None:
         raise ConfigError(f"no import {number} in {study.slug}; see deadpan studio import {study.slug} --list")
     with transaction.atomic():
         lock_study(study.pk)
         # The trigger lets the rows go only once this is written.
-        StoredImport.objects.filter(pk=batch.pk).update(removed_at=now)
-        mine = StoredJudgment.objects.filter(batch=batch)
+        models.StoredImport.objects.filter(pk=batch.pk).update(removed_at=now)
+        mine = models.StoredJudgment.objects.filter(batch=batch)
         touched = list(mine.values_list("member_id", "item_id").distinct())
         spent = list(mine.values_list("member_id").annotate(s=Sum("seconds")).values_list("member_id", "s"))
         removed = mine.count()
         mine.delete()
         for member, seconds in spent:
-            Member.objects.filter(pk=member).update(seconds=F("seconds") - seconds)
+            models.Member.objects.filter(pk=member).update(seconds=F("seconds") - seconds)
         _give_back(touched)
         recount_cases(study, {item for _, item in touched})
-        Event.objects.create(
+        models.Event.objects.create(
             study=study, actor=actor, what="remove import", detail={"import": batch.pk, "rows": removed}
         )
     return study_imports(study)
@@ -341,13 +337,13 @@ def remove_import(study: Any, number: int, actor: str, now: datetime) -> ImportL
 def _give_back(touched: Sequence[tuple[int, int]]) -> None:
     """Give back items that nobody of the import answers any more, and delete members without judgments."""
     members = {member for member, _ in touched}
-    left = set(StoredJudgment.objects.filter(member_id__in=members).values_list("member_id", "item_id"))
+    left = set(models.StoredJudgment.objects.filter(member_id__in=members).values_list("member_id", "item_id"))
     free = [pair for pair in touched if pair not in left]
     _count(free, -1)
     for member in members:
         items = [item for who, item in free if who == member]
-        Assignment.objects.filter(member_id=member, item_id__in=items).delete()
-    empty = Member.objects.filter(pk__in=members).annotate(n=Count("judgments")).filter(n=0)
+        models.Assignment.objects.filter(member_id=member, item_id__in=items).delete()
+    empty = models.Member.objects.filter(pk__in=members).annotate(n=Count("judgments")).filter(n=0)
     people = list(empty.filter(person__name__startswith=IMPORTED_NAME).values_list("person_id", flat=True))
-    Member.objects.filter(person_id__in=people).delete()
-    Person.objects.filter(pk__in=people).delete()
+    models.Member.objects.filter(person_id__in=people).delete()
+    models.Person.objects.filter(pk__in=people).delete()

@@ -16,20 +16,6 @@ from deadpan.errors import DataError
 from deadpan.formats.judgments import Submission
 from deadpan.records import Judgment as Record
 from deadpan.studio import models
-from deadpan.studio.models import (
-    ATTENTION,
-    DONE,
-    MAIN,
-    OPEN,
-    QUALIFICATION,
-    RETURNED,
-    SKIPPED,
-    WITHDRAWN,
-    Assignment,
-    Member,
-    StoredItem,
-    StoredJudgment,
-)
 from deadpan.studio.protocols.protocol import Question
 from deadpan.studio.records.studies import screen_of
 
@@ -38,7 +24,7 @@ _LONGEST_KEY = 64
 # Rows of a person in which an undo looks for the last save; a save has a row per question.
 _UNDO_WITHIN = 200
 _HISTORY = ("question", "answer", "key")
-MEMBER_COUNTERS = {MAIN: "done", QUALIFICATION: "round_done", ATTENTION: "checks"}
+MEMBER_COUNTERS = {models.MAIN: "done", models.QUALIFICATION: "round_done", models.ATTENTION: "checks"}
 """The member's counter of finished items of each kind."""
 
 
@@ -70,7 +56,7 @@ def current_answers(member_id: int, item_pk: int) -> dict[str, str]:
 
 def _rows(member_id: int, item_pk: int) -> Any:
     """Return one person's rows of one item, oldest first."""
-    return StoredJudgment.objects.filter(member_id=member_id, item_id=item_pk).order_by("id")
+    return models.StoredJudgment.objects.filter(member_id=member_id, item_id=item_pk).order_by("id")
 
 
 def is_complete(questions: Sequence[Question], answers: Mapping[str, str]) -> bool:
@@ -118,7 +104,7 @@ def _lock(assignment: Any) -> None:
 
     In SQLite writing transactions wait for each other anyway.
     """
-    held = Assignment.objects.filter(pk=assignment.pk)
+    held = models.Assignment.objects.filter(pk=assignment.pk)
     if connection.features.has_select_for_update:
         held = held.select_for_update(no_key=True)
     assignment.state = held.values_list("state", flat=True).get()
@@ -160,7 +146,7 @@ def counted_time(member_id: int, claimed: float, now: datetime, ago: float = 0.0
     """
     if not 0 < claimed < float("inf"):
         return 0.0, {}
-    held = Member.objects.filter(pk=member_id)
+    held = models.Member.objects.filter(pk=member_id)
     if connection.features.has_select_for_update:
         held = held.select_for_update(no_key=True)
     joined, until = held.values_list("joined_at", "counted_until").get()
@@ -176,8 +162,8 @@ def _write(
 ) -> None:
     # The time of a save is spread over its rows, so that the sum of all rows is the time worked.
     share = seconds / len(rows) if rows else 0.0
-    StoredJudgment.objects.bulk_create(
-        StoredJudgment(
+    models.StoredJudgment.objects.bulk_create(
+        models.StoredJudgment(
             study_id=study.pk,
             item_id=assignment.item.pk,
             member_id=assignment.member_id,
@@ -196,24 +182,24 @@ def _touch(
     assignment: Any, complete: bool, now: datetime, seconds: float = 0.0, columns: Mapping[str, Any] | None = None
 ) -> None:
     """Record work on the item and add it up; one that was returned to the pool is assigned again."""
-    before, after = assignment.state, DONE if complete else OPEN
+    before, after = assignment.state, models.DONE if complete else models.OPEN
     # +1 when the item is finished now, -1 when an answer it needs was cleared, 0 otherwise.
-    step = (after == DONE) - (before == DONE)
+    step = (after == models.DONE) - (before == models.DONE)
     item = {}
-    if before in (RETURNED, SKIPPED):
+    if before in (models.RETURNED, models.SKIPPED):
         item["taken"] = F("taken") + 1
     if step:
         item["finished"] = F("finished") + step
     if item:
-        StoredItem.objects.filter(pk=assignment.item.pk).update(**item)
+        models.StoredItem.objects.filter(pk=assignment.item.pk).update(**item)
     mine: dict[str, Any] = {**(columns or {}), **({"seconds": F("seconds") + round(seconds, 3)} if seconds else {})}
     if step:
         counter = MEMBER_COUNTERS[assignment.item.kind]
         mine[counter] = F(counter) + step
     if mine:
-        Member.objects.filter(pk=assignment.member_id).update(**mine)
+        models.Member.objects.filter(pk=assignment.member_id).update(**mine)
     assignment.state, assignment.touched_at = after, now
-    Assignment.objects.filter(pk=assignment.pk).update(state=after, touched_at=now)
+    models.Assignment.objects.filter(pk=assignment.pk).update(state=after, touched_at=now)
 
 
 def undo_last_save(member: Any, study: Any, now: datetime) -> Any:
@@ -221,24 +207,24 @@ def undo_last_save(member: Any, study: Any, now: datetime) -> Any:
     try:
         return _undo(member, study, now)
     except IntegrityError:  # pressed twice at the same moment: it is undone, once
-        rows = StoredJudgment.objects.filter(member=member, source="undo").order_by("-id")
-        return Assignment.objects.filter(member=member, item__judgments__in=rows[:1]).first()
+        rows = models.StoredJudgment.objects.filter(member=member, source="undo").order_by("-id")
+        return models.Assignment.objects.filter(member=member, item__judgments__in=rows[:1]).first()
 
 
 def _undo(member: Any, study: Any, now: datetime) -> Any:
     with transaction.atomic():
-        rows = list(StoredJudgment.objects.filter(member=member).order_by("-id")[:_UNDO_WITHIN])
+        rows = list(models.StoredJudgment.objects.filter(member=member).order_by("-id")[:_UNDO_WITHIN])
         undone = {row.key.removeprefix("undo:") for row in rows if row.source == "undo"}
         last = next((row for row in rows if row.source == "web" and row.key not in undone), None)
         if last is None:
             return None
-        assignment = Assignment.objects.select_related("item").get(member=member, item_id=last.item_id)
+        assignment = models.Assignment.objects.select_related("item").get(member=member, item_id=last.item_id)
         _lock(assignment)
-        batch = StoredJudgment.objects.filter(member=member, key=last.key)
+        batch = models.StoredJudgment.objects.filter(member=member, key=last.key)
         # Everything before the first row of that save is what the answers were before it.
         first = min(row.pk for row in batch)
         earlier = dict(
-            StoredJudgment.objects.filter(member=member, item_id=last.item_id, pk__lt=first)
+            models.StoredJudgment.objects.filter(member=member, item_id=last.item_id, pk__lt=first)
             .order_by("id")
             .values_list("question", "answer")
         )
@@ -253,10 +239,12 @@ def _undo(member: Any, study: Any, now: datetime) -> Any:
 
 
 def journal_rows(
-    study: Any, kinds: Sequence[str] = (MAIN,), adjudicators: bool = False, first: int | None = None
+    study: Any, kinds: Sequence[str] = (models.MAIN,), adjudicators: bool = False, first: int | None = None
 ) -> Any:
     """Return the journal rows of one study, oldest first; of its `first` items only where that is given."""
-    found = models.StoredJudgment.objects.filter(study=study, item__kind__in=kinds).exclude(member__state=WITHDRAWN)
+    found = models.StoredJudgment.objects.filter(study=study, item__kind__in=kinds).exclude(
+        member__state=models.WITHDRAWN
+    )
     if adjudicators:
         found = found.filter(source="adjudication")
     else:
@@ -266,7 +254,7 @@ def journal_rows(
     return found.order_by("id").select_related(None)
 
 
-def journal_records(study: Any, kinds: Sequence[str] = (MAIN,), **which: Any) -> list[Record]:
+def journal_records(study: Any, kinds: Sequence[str] = (models.MAIN,), **which: Any) -> list[Record]:
     """Return every row as a Judgment, under the person's pseudonym; `which` rows as in `journal_rows`."""
     values = journal_rows(study, kinds, **which).values_list(
         "item__item_id", "member__pseudonym", "question", "answer", "seconds", "created_at"
@@ -274,7 +262,7 @@ def journal_records(study: Any, kinds: Sequence[str] = (MAIN,), **which: Any) ->
     return [Record(i, who, q, a, s, at.isoformat()) for i, who, q, a, s, at in values]
 
 
-def latest_records(study: Any, kinds: Sequence[str] = (MAIN,), **which: Any) -> list[Record]:
+def latest_records(study: Any, kinds: Sequence[str] = (models.MAIN,), **which: Any) -> list[Record]:
     """Return each person's latest answer to each question, without cleared ones."""
     # Rows come oldest first, so the last of each key stays.
     latest = {(r.item_id, r.annotator, r.question): r for r in journal_records(study, kinds, **which)}
@@ -286,7 +274,7 @@ def latest_records(study: Any, kinds: Sequence[str] = (MAIN,), **which: Any) -> 
 
 def _submissions(study: Any) -> Any:
     """Return the submissions of people who have not withdrawn, oldest first."""
-    return study.submissions.exclude(member__state=WITHDRAWN).select_related("member").order_by("id")
+    return study.submissions.exclude(member__state=models.WITHDRAWN).select_related("member").order_by("id")
 
 
 def accepted_submissions(study: Any) -> list[Submission]:

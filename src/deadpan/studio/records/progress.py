@@ -15,18 +15,7 @@ from django.utils.translation import gettext as _
 from deadpan.page import Table
 from deadpan.page.summary import Summary
 from deadpan.results import Result
-from deadpan.studio.models import (
-    ADJUDICATOR,
-    ATTENTION,
-    DONE,
-    MAIN,
-    SKIPPED,
-    WITHDRAWN,
-    Assignment,
-    Member,
-    StoredItem,
-    StoredStudy,
-)
+from deadpan.studio import models
 from deadpan.studio.records.journal import latest_records
 from deadpan.studio.records.studies import settings_of
 
@@ -134,7 +123,7 @@ def _flags(flags: tuple[ItemFlag, ...]) -> tuple[Table, ...]:
 def studio_status(study: Any | None, now: datetime) -> StudioStatus:
     """Return the status of one study, or of all."""
     if study is None:
-        return StudioStatus(tuple(study_progress(each, now) for each in StoredStudy.objects.order_by("slug")))
+        return StudioStatus(tuple(study_progress(each, now) for each in models.StoredStudy.objects.order_by("slug")))
     flags = tuple(item_flags(flagged_assignments(study)))
     return StudioStatus((study_progress(study, now),), with_people=True, flags=flags)
 
@@ -143,7 +132,7 @@ def study_progress(study: Any, now: datetime) -> StudyProgress:
     """Count items, judgments and hours. Hours left come from the mean seconds of a finished item."""
     done, places = places_done(study).get(study.pk, (0, 0))
     work = study.members.aggregate(seconds=Sum("seconds"), items=Sum(F("done") + F("round_done") + F("checks")))
-    day = Assignment.objects.filter(state=DONE, touched_at__gt=now - timedelta(hours=PACE_HOURS))
+    day = models.Assignment.objects.filter(state=models.DONE, touched_at__gt=now - timedelta(hours=PACE_HOURS))
     submissions = list(study.submissions.values_list("reasons", flat=True))
     return StudyProgress(
         study=study.slug,
@@ -151,12 +140,12 @@ def study_progress(study: Any, now: datetime) -> StudyProgress:
         protocol=study.protocol,
         is_open=study.is_open,
         items=study.main_items,
-        items_finished=study.items.filter(kind=MAIN, finished__gte=F("wanted")).count(),
+        items_finished=study.items.filter(kind=models.MAIN, finished__gte=F("wanted")).count(),
         places=places,
         places_done=done,
         submissions=len(submissions),
         submissions_kept=sum(not reasons for reasons in submissions),
-        in_last_day=day.filter(item__study=study, item__kind=MAIN).count(),
+        in_last_day=day.filter(item__study=study, item__kind=models.MAIN).count(),
         hours_left=round((places - done) * work["seconds"] / work["items"] / 3600, 2) if work["items"] else None,
         currency=settings_of(study).currency,
         workers=tuple(_workers(study)),
@@ -165,7 +154,7 @@ def study_progress(study: Any, now: datetime) -> StudyProgress:
 
 def places_done(study: Any = None) -> dict[int, tuple[int, int]]:
     """Return by study how many places are done, and of how many; the surplus of an item finishes no place."""
-    main = StoredItem.objects.filter(kind=MAIN, **({"study": study} if study is not None else {}))
+    main = models.StoredItem.objects.filter(kind=models.MAIN, **({"study": study} if study is not None else {}))
     rows = main.values_list("study_id").annotate(done=Sum(Least("wanted", "finished")), places=Sum("wanted"))
     return {study: (done or 0, places or 0) for study, done, places in rows}
 
@@ -175,7 +164,7 @@ def _workers(study: Any) -> list[Worker]:
     rate = settings_of(study).rate
     checks, passed = attention_checks(study)
     found = []
-    for member in Member.objects.filter(study=study).select_related("person").order_by("joined_at"):
+    for member in models.Member.objects.filter(study=study).select_related("person").order_by("joined_at"):
         hours = paid_seconds(member) / 3600
         found.append(
             Worker(
@@ -183,7 +172,7 @@ def _workers(study: Any) -> list[Worker]:
                 pseudonym=member.pseudonym,
                 role=member.role,
                 state=member.state,
-                done=member.done + member.round_done if member.role != ADJUDICATOR else 0,
+                done=member.done + member.round_done if member.role != models.ADJUDICATOR else 0,
                 hours=round(hours, 3),
                 owed=round(hours * rate, 2) if rate is not None else None,
                 checks_passed=passed[member.pseudonym],
@@ -194,7 +183,7 @@ def _workers(study: Any) -> list[Worker]:
     for gone in study.tombstones.order_by("id"):
         hours = gone.seconds / 3600
         owed = round(hours * rate, 2) if rate is not None else None
-        found.append(Worker("", gone.pseudonym, gone.role, WITHDRAWN, gone.done, round(hours, 3), owed, 0, 0))
+        found.append(Worker("", gone.pseudonym, gone.role, models.WITHDRAWN, gone.done, round(hours, 3), owed, 0, 0))
     return found
 
 
@@ -202,11 +191,13 @@ def attention_checks(study: Any) -> tuple[Counter[str], Counter[str]]:
     """Return the attention checks per member: how many they met, and how many they passed."""
     expected = {
         item: hidden["check"]
-        for item, hidden in StoredItem.objects.filter(study=study, kind=ATTENTION).values_list("item_id", "hidden")
+        for item, hidden in models.StoredItem.objects.filter(study=study, kind=models.ATTENTION).values_list(
+            "item_id", "hidden"
+        )
     }
     answers: dict[tuple[str, str], dict[str, str]] = {}
     # Without checks the journal is not searched for answers to them.
-    for record in latest_records(study, kinds=(ATTENTION,)) if expected else ():
+    for record in latest_records(study, kinds=(models.ATTENTION,)) if expected else ():
         answers.setdefault((record.item_id, record.annotator), {})[record.question] = record.answer
     met: Counter[str] = Counter()
     passed: Counter[str] = Counter()
@@ -273,15 +264,15 @@ class ItemFlag:
 
 def flagged_assignments(study: Any) -> Any:
     """Return the assignments that are flagged or skipped, the latest first."""
-    said = Q(state=SKIPPED) | ~Q(flag="")
-    found = Assignment.objects.filter(said, item__study=study).select_related("item", "member")
+    said = Q(state=models.SKIPPED) | ~Q(flag="")
+    found = models.Assignment.objects.filter(said, item__study=study).select_related("item", "member")
     return found.order_by("-pk")
 
 
 def item_flags(assignments: Iterable[Any]) -> Iterator[ItemFlag]:
     """Yield the remarks of these assignments: an item may be flagged and then skipped."""
     for held in assignments:
-        words = {"flagged": held.flag, "skipped": held.reason if held.state == SKIPPED else ""}
+        words = {"flagged": held.flag, "skipped": held.reason if held.state == models.SKIPPED else ""}
         for what, said in words.items():
             if said:
                 yield ItemFlag(

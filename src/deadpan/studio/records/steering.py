@@ -18,21 +18,7 @@ from deadpan.formats.study import StudyItem, checked_items, typed_settings
 from deadpan.page import Table
 from deadpan.page.summary import Summary
 from deadpan.results import Result
-from deadpan.studio.models import (
-    ACTIVE,
-    APPLICANT,
-    OPEN,
-    OWNER,
-    REFUSED,
-    REMOVED,
-    Assignment,
-    Event,
-    Invite,
-    Member,
-    Person,
-    StoredItem,
-    StoredStudy,
-)
+from deadpan.studio import models
 from deadpan.studio.people.admission import revoke_invite
 from deadpan.studio.people.assignment import return_items
 from deadpan.studio.records.studies import count_items, item_rows, protocol_of, settings_of
@@ -95,12 +81,12 @@ class MemberList(Result):
 
 def log_event(study: Any, actor: str, what: str, **detail: Any) -> None:
     """Add an entry to the audit log."""
-    Event.objects.create(study=study, actor=actor[:150], what=what[:40], detail=detail)
+    models.Event.objects.create(study=study, actor=actor[:150], what=what[:40], detail=detail)
 
 
 def audit_log(study: Any, limit: int = 200) -> AuditLog:
     """Return the latest events of a study."""
-    found = Event.objects.filter(study=study).order_by("-id")[:limit]
+    found = models.Event.objects.filter(study=study).order_by("-id")[:limit]
     return AuditLog(
         tuple(
             (f"{e.created_at:%Y-%m-%d %H:%M}", e.actor, e.what, ", ".join(f"{k} {v}" for k, v in e.detail.items()))
@@ -169,16 +155,16 @@ def change_study(
 def add_items(study: Any, items: Sequence[StudyItem], actor: str) -> StudyChange:
     """Add items at the end of the order; an id that is there already is an error."""
     checked = checked_items(items, study.protocol)
-    known = set(StoredItem.objects.filter(study=study).values_list("item_id", flat=True))
+    known = set(models.StoredItem.objects.filter(study=study).values_list("item_id", flat=True))
     if twice := [item.id for item in checked if item.id in known]:
         raise DataError(f"item {twice[0]!r} is in the study already, and {len(twice) - 1} others: leave them out")
     if not checked:
         raise DataError("there is no item in it")
     with transaction.atomic():
-        last = StoredItem.objects.filter(study=study).aggregate(n=Max("position"))["n"]
+        last = models.StoredItem.objects.filter(study=study).aggregate(n=Max("position"))["n"]
         ordered = sorted(checked, key=lambda item: draw(study.seed, item.id))
         rows = item_rows(study, ordered, settings_of(study), protocol_of(study), first=(last or 0) + 1)
-        StoredItem.objects.bulk_create(rows, batch_size=500)
+        models.StoredItem.objects.bulk_create(rows, batch_size=500)
         count_items(study)
         log_event(study, actor, "add items", items=len(checked))
     return StudyChange(study.slug, f"{len(checked):,} items added")
@@ -190,8 +176,8 @@ def add_items(study: Any, items: Sequence[StudyItem], actor: str) -> StudyChange
 def remove_member(study: Any, pseudonym: str, actor: str) -> StudyChange:
     """Take somebody out of a study: they get nothing more, their open items go back, their answers stay."""
     member = _member(study, pseudonym)
-    Member.objects.filter(pk=member.pk).update(state=REMOVED)
-    return_items(Assignment.objects.filter(member=member, state=OPEN))
+    models.Member.objects.filter(pk=member.pk).update(state=models.REMOVED)
+    return_items(models.Assignment.objects.filter(member=member, state=models.OPEN))
     log_event(study, actor, "remove", member=pseudonym)
     return StudyChange(study.slug, f"removed {pseudonym}")
 
@@ -199,9 +185,9 @@ def remove_member(study: Any, pseudonym: str, actor: str) -> StudyChange:
 def restore_member(study: Any, pseudonym: str, actor: str) -> StudyChange:
     """Let somebody who was removed or refused in again."""
     member = _member(study, pseudonym)
-    if member.state in (REMOVED, REFUSED):
+    if member.state in (models.REMOVED, models.REFUSED):
         unfinished = settings_of(study).qualification and member.round_done < study.round_items
-        Member.objects.filter(pk=member.pk).update(state=APPLICANT if unfinished else ACTIVE)
+        models.Member.objects.filter(pk=member.pk).update(state=models.APPLICANT if unfinished else models.ACTIVE)
         log_event(study, actor, "restore", member=pseudonym)
     return StudyChange(study.slug, f"restored {pseudonym}")
 
@@ -216,8 +202,8 @@ def change_members(
         restore_member(study, restore, actor)
     if revoke is not None and not revoke_invite(study, revoke, now, actor):
         raise ConfigError(f"no invitation {revoke} that is still valid in {study.slug}")
-    found = Member.objects.filter(study=study).order_by("joined_at")
-    invites = Invite.objects.filter(study=study).order_by("pk")
+    found = models.Member.objects.filter(study=study).order_by("joined_at")
+    invites = models.Invite.objects.filter(study=study).order_by("pk")
     return MemberList(
         tuple((m.pseudonym, m.role, m.state, m.group, m.done) for m in found),
         tuple((i.pk, i.role, f"{i.uses_left}/{i.uses}", "yes" if i.usable(now) else "no") for i in invites),
@@ -225,7 +211,7 @@ def change_members(
 
 
 def _member(study: Any, pseudonym: str) -> Any:
-    member = Member.objects.filter(study=study, pseudonym=pseudonym).first()
+    member = models.Member.objects.filter(study=study, pseudonym=pseudonym).first()
     if member is None:
         raise ConfigError(f"nobody has the pseudonym {pseudonym!r} in {study.slug}")
     return member
@@ -243,17 +229,17 @@ def person_of_token(token: str) -> Any:
         pk, tail = signing.loads(token, salt=_RESET_SALT, max_age=24 * 3600)
     except (signing.BadSignature, ValueError, TypeError):
         return None
-    person = Person.objects.filter(pk=pk).first()
+    person = models.Person.objects.filter(pk=pk).first()
     return person if person is not None and person.password[-12:] == tail else None
 
 
 def reset_link(name: str, base: str, now: datetime, actor: str) -> StudyChange:
     """Return a link with which somebody, the owner too, sets a new password."""
-    person = Person.objects.filter(name=name).first()
+    person = models.Person.objects.filter(name=name).first()
     if person is None or not person.has_usable_password():
         raise ConfigError(f"no account named {name!r} has a password: guests return with their own link")
-    for study in StoredStudy.objects.filter(members__person=person):
+    for study in models.StoredStudy.objects.filter(members__person=person):
         log_event(study, actor, "reset password", member=study.members.get(person=person).pseudonym)
     if person.is_owner:
-        log_event(None, actor, "reset password", role=OWNER)
+        log_event(None, actor, "reset password", role=models.OWNER)
     return StudyChange(name, f"{base.rstrip('/')}/reset/{reset_token(person, now)}")
