@@ -222,7 +222,7 @@ def test_a_lost_database_is_said_in_the_readers_language(site, study, monkeypatc
 
     client = site.person(study, consent=False)
     client.raise_request_exception = False
-    monkeypatch.setattr(accounts.Member.objects, "filter", gone)
+    monkeypatch.setattr(accounts.models.Member.objects, "filter", gone)
     client.cookies["django_language"] = "ko"
     page = client.get("/")
     assert page.status_code == 503 and "이 기기에 보관" in page.content.decode()
