@@ -178,9 +178,9 @@ def _made_up(items: Sequence[StudyItem], seed: int) -> list[Judgment]:
 
 def _agreement(guide: Guide, study: Any) -> None:
     from deadpan.stats.interval import RESAMPLES
-    from deadpan.studio.records.labels import refresh_cases, study_agreement
+    from deadpan.studio.records.labels import refresh_cases, study_results
 
-    found = study_agreement(study, resamples=RESAMPLES, seed=guide.seed)["sarcastic"]
+    found = study_results(study, resamples=RESAMPLES, seed=guide.seed).agreement["sarcastic"]
     guide.page.table(
         ("coefficient", "value"), [(_COEFFICIENTS.get(name, name), value) for name, value in found.items()],
         caption="Agreement of the five made-up raters",
