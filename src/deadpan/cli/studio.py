@@ -22,13 +22,9 @@ if TYPE_CHECKING:
     from deadpan.studio.records.sources import StudyPlan
 
 _home_option = click.option(
-    "--home",
-    default="studio",
-    envvar="DEADPAN_STUDIO",
-    show_default=True,
-    type=PATH,
+    "--home", default="studio", envvar="DEADPAN_STUDIO", show_default=True, type=PATH,
     help="Folder of the studio [env: DEADPAN_STUDIO]. The database is in it, or at DATABASE_URL.",
-)
+)  # fmt: skip
 _site_option = click.option("--site", default="", help="Address of the studio. [default: where it was served last]")
 _settings_option = click.option(
     "--setting", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of the protocol."
@@ -119,15 +115,10 @@ def create(
     own = {"qualification": options["qualification"], "context": options["turns"], **given}
     if preset:
         own, options["raters"] = _published_study(preset, protocol, own, given, options["raters"])
-    plan = apply_options(
-        _plan(protocol, source, reading, options["label"], options["limit"], options["sample"] or 0, options["seed"]),
-        protocol,
-        config=options["config"],
-        settings=own,
-        title=options["title"],
-        language=reading.language or None,
-        raters_per_item=options["raters"],
-    )
+    limits = options["limit"], options["sample"] or 0, options["seed"]
+    plan = _plan(protocol, source, reading, options["label"], *limits)
+    changes = {"title": options["title"], "language": reading.language or None, "raters_per_item": options["raters"]}
+    plan = apply_options(plan, protocol, config=options["config"], settings=own, **changes)
     detector = Detector.load(options["detector"]) if options["detector"] else None
     order = order_items(plan.items, detector, options["order"], options["seed"])
     if options["opened"] and not plan.study.settings.get("contact"):
