@@ -202,7 +202,7 @@ def _chunks(source: IO[bytes]) -> Iterator[bytes]:
         pipe = not stat.S_ISREG(fstat(source.fileno()).st_mode)
     except (OSError, ValueError, AttributeError):  # a stream in memory has no file descriptor
         pipe = False
-    read = getattr(source, "read1", source.read)
+    read = getattr(source, "read1", source.read)  # read would wait until a whole chunk has come
     while chunk := read(CHUNK):
         parts, size = [chunk], len(chunk)
         while pipe and size < CHUNK and select.select([source], [], [], 0)[0]:

@@ -309,7 +309,7 @@ def guess_language(text: str) -> str:
     if scripts["ja"]:  # Japanese has Chinese characters too; a single kana may be a face
         scripts["ja"] += scripts.pop("zh", 0)
     script = max(scripts, key=lambda name: scripts[name] * SYLLABLES.get(name, 1))
-    if script == "ar":
+    if script == "ar":  # Persian and Urdu use the Arabic script with letters of their own
         return "fa" if sum(letter in _PERSIAN for letter in plain) > PERSIAN_SHARE * scripts["ar"] else "ar"
     return _latin(plain.lower().replace("’", "'")) if script == "latin" else script
 

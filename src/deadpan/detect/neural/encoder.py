@@ -316,7 +316,7 @@ AS_IN_BERT = {
     "classifier.out_proj.": "classifier.",
 }
 """MPNet's names of the parts that it shares with BERT."""
-FIRST_POSITION = {"bert": 0, "mpnet": 2}
+FIRST_POSITION = {"bert": 0, "mpnet": 2}  # MPNet counts from behind the id of its padding, as RoBERTa does
 FARTHEST = 128  # MPNet tells distances apart up to this many tokens
 
 
@@ -376,6 +376,7 @@ class PlainEncoder:
         nearness = self._nearness(max(lengths))
         for number in range(self._layers):
             states = self._layer(states, texts, nearness, f"encoder.layer.{number}")
+        # The first token of each text stands for the whole.
         pooled = np.tanh(self._dense(states[ends - lengths], "pooler.dense"))
         return self._dense(pooled, "classifier")
 

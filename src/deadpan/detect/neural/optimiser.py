@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from deadpan.errors import ConfigError, need
 from deadpan.storage import atomic, digest, read_json, write_json
 
-GENERATIONS = ("even", "odd")
+GENERATIONS = ("even", "odd")  # written in turns: a kill while one is written leaves the other
 
 
 class Optimiser:

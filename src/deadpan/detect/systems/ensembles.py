@@ -262,6 +262,7 @@ class Distilled(System):
         """Yield each example `copies` times, as sarcastic in the proportion that its target gives."""
         for example in examples:
             target = (1 - self.trust) * bool(example.label) + self.trust * scores[example.id]
+            # The student takes labels only: a target of 0.75 is three sarcastic copies and a sincere one.
             yes = round(target * self.copies)
             group = example.group or example.sequence or example.id
             for at in range(self.copies):

@@ -41,9 +41,10 @@ Vectors = NDArray[np.float32]
 Encode = Callable[[Sequence[str]], Vectors]
 TOGETHER = 256
 """Texts encoded before what is known is written: a killed run repeats at most these."""
-ASKED = 500
+ASKED = 500  # SQLite builds before 3.32 take at most 999 parameters
 LONGEST = 128
 """Tokens read of a text."""
+# The table of pieces is stored by id modulo 17, each part with a scale of its own.
 PARTS = 17
 BRANCHES = {2: 0, 3: 1, 5: 2}
 """Pieces that a branch sees, and how many of them are to the left."""
@@ -165,7 +166,7 @@ class HeadsBlock:
         """Return the columns with a constant beside them, so that each corpus has a base rate of its own."""
         places = {name: place for place, name in enumerate(corpora)}
         corpus = np.array([places.get(e.source, UNKNOWN) for e in examples], dtype=np.int64)
-        constant = np.full((len(columns), 1), 0.1)
+        constant = np.full((len(columns), 1), 0.1)  # small, so that regularisation keeps base rates near each other
         return cls(np.hstack([columns, constant]), corpus, len(corpora))
 
     @property

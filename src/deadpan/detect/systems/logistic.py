@@ -122,6 +122,7 @@ def _best_step(vector: Array, direction: Array, signed: Array, change: Array, co
         curve = float((costs * wrong * (1 - wrong)) @ (change * change)) + square
         if curve <= 0:
             return 0.0, 0.0
+        # Far from the optimum Newton may step below 0; a tenth keeps the direction.
         step, before = max(step - slope / curve, step / 10), step
         if abs(step - before) < 1e-3 * before:
             break
@@ -137,7 +138,7 @@ class _Memory:
 
     def add(self, step: Array, change: Array) -> None:
         product = float(step @ change)
-        if product > 0:
+        if product > 0:  # rounding near the optimum may give a change without curvature
             self.pairs = [*self.pairs[-REMEMBERED + 1 :], (step, change, product)]
 
     def times(self, gradient: Array) -> Array:
@@ -227,7 +228,7 @@ class GramBlock:
     def rarity(self) -> Array:
         """Return the inverse document frequency of each n-gram."""
         n = self.counts.shape[0]
-        often = np.minimum(self._up(np.ones(n)), n)
+        often = np.minimum(self._up(np.ones(n)), n)  # through words, a text may count an n-gram more than once
         value: Array = np.log((1 + n) / (1 + often)) + 1
         return value
 

@@ -20,10 +20,12 @@ LONGEST_WORD = 64
 _LINK = re.compile(r"(?:https?://|www\.)\S+")
 _USER = re.compile(r"(?<!\w)@\w+")
 _TOKEN = re.compile(r"[^\W_]+|(?:[^\w\s]|_)+")
+# The ends of a text, as keys that no hash of a token is likely to be.
 _START, _END = np.uint64(0x5EED), np.uint64(0xE0F)
 _ROW = np.uint64(0xD6E8FEB86659FD93)
 Keys = NDArray[np.uint64]
 Places = NDArray[np.int64]
+# 2^64 divided by the golden ratio: spreads neighbouring code points over all bits.
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _SPACE = 32
 Array = NDArray[np.float64]
@@ -104,6 +106,7 @@ def token_grams(texts: Cut, longest: int) -> tuple[Places, Keys]:
         pairs = pair_keys(np.where(new, _START, np.append(_START, keys[:-1])), keys)
         grams += [(rows, pairs), (rows[closes], pair_keys(keys[closes], np.full(closes.sum(), _END)))]
         if longest > 2:
+            # The last key is inverted: a trigram must not have the key of a pair whose first part is a pair.
             third = np.flatnonzero(~new & ~np.append(True, new[:-1]))
             grams.append((rows[third], pair_keys(pairs[third - 1], ~keys[third])))
     return once(np.concatenate([r for r, _ in grams]), np.concatenate([k for _, k in grams]))
@@ -150,6 +153,7 @@ def text_keys(texts: Sequence[str]) -> Keys:
 
 def pair_keys(first: Keys, second: Keys) -> Keys:
     """Return the key of one key followed by another."""
+    # The product and the constant make "a b" another key than "b a".
     return mixed(first * _STEP + (second ^ np.uint64(0xD1B54A32D192ED03)))
 
 
@@ -169,6 +173,7 @@ def run_keys(words: Sequence[str], shortest: int, longest: int) -> tuple[Places,
             break
         rolling[:usable] = rolling[:usable] * _STEP + codes[size - 1 : size - 1 + usable]
         if size >= shortest:
+            # Windows that reach into the next word are left out.
             whole = np.flatnonzero(np.arange(usable) + size <= ends[:usable])
             owners.append(owner[whole])
             keys.append(mixed(rolling[whole] + np.uint64(size)))

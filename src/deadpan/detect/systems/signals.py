@@ -25,6 +25,7 @@ SHARES = {TOKENS: 1.0, RUNS: 1.0, BEFORE: 0.5, BEFORE_RUNS: 0.5, CLASH: 0.5}
 """Length of the rows of each kind of n-gram: the context counts for less than the response."""
 LONGEST = {TOKENS: 3, BEFORE: 2}
 RUN_LENGTHS = (2, 5)
+# Mixed into a key, they make it another feature: said by the responder before, after bad or good words, ...
 _OWN = np.uint64(0x0B0E)
 _AFTER_BAD, _AFTER_GOOD, _BAD_AFTER, _GOOD_AFTER = map(np.uint64, (0x0BAD, 0x600D, 0xBADA, 0x60DA))
 STRENGTHS = {"very_good": 2.0, "good": 1.0, "bad": -1.0, "very_bad": -2.0}
