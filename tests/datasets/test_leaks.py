@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from deadpan.datasets import read_dataset
 from deadpan.datasets.leaks import LeakReport, find_leaks
 from deadpan.errors import ConfigError
 from deadpan.probes import column_warnings
@@ -62,6 +63,13 @@ def test_planted_near_duplicates_are_found_and_strangers_are_not(seed: int) -> N
     (overlap,) = find_leaks({"c": train + test}).corpora[0].overlaps
     assert (overlap.right.identical, overlap.right.near, overlap.left.near) == (0, 5, 5)
     assert all(twin.similar == "near" for twin in overlap.pairs)
+
+
+def test_a_dataset_is_one_corpus() -> None:
+    data = read_dataset("starter-en")
+    assert list(find_leaks(data).as_dict()["corpora"]) == list(
+        find_leaks({data.name: data.examples}).as_dict()["corpora"]
+    )
 
 
 def test_short_texts_are_counted_apart() -> None:

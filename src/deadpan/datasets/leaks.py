@@ -26,6 +26,7 @@ from deadpan.results import Result
 from deadpan.validation import encode
 
 if TYPE_CHECKING:
+    from deadpan.datasets import Dataset
     from deadpan.page.summary import Summary
     from deadpan.page.table import Table
 
@@ -117,18 +118,20 @@ class LeakReport(Result):
 
 
 def find_leaks(
-    corpora: Mapping[str, Iterable[Example]], *, threshold: float = NEAR, min_count: int = MIN_COUNT
+    corpora: Dataset | Mapping[str, Iterable[Example]], *, threshold: float = NEAR, min_count: int = MIN_COUNT
 ) -> LeakReport:
     """Find leaks within each corpus, across its splits, and across the corpora.
 
-    `corpora` maps a name to examples. Texts more similar than `threshold` (0 to 1) are near duplicates; a
-    token must occur `min_count` times to be reported as one that gives the label away.
+    `corpora` is one dataset, or maps names to examples. Texts more similar than `threshold` (0 to 1) are near
+    duplicates; a token must occur `min_count` times to be reported as one that gives the label away.
 
     >>> from deadpan import find_leaks, read_dataset
-    >>> report = find_leaks({"starter": read_dataset("starter-en").examples})
+    >>> report = find_leaks(read_dataset("starter-en"))
     """
+    from deadpan.datasets import Dataset
 
-    check_mapping(corpora, "corpora", "pass {name: examples}")
+    corpora = {corpora.name: corpora.examples} if isinstance(corpora, Dataset) else corpora
+    check_mapping(corpora, "corpora", "pass a dataset, or {name: examples}")
     check_threshold(threshold)
     check_whole(min_count, "min_count", 1)
     corpora = {name: check_examples(examples) for name, examples in corpora.items()}
