@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import deadpan
+import deadpan.logs.comparison
 from deadpan import Detector, Example, Judgment, LLMSettings, Prediction, Turn
 from deadpan.bench.organic import sequences_of
 from deadpan.corpus.synthesize import synthesize_dumps

@@ -50,7 +50,7 @@ def test_systems_are_ranked_by_the_paired_test_beside_a_constant_answer(ours: Pa
     assert corpus.constant == 0.5 and board.headline() == "made-up: bow leads."
     board.write(tmp_path / "board")
     page = (tmp_path / "board" / "index.html").read_text(encoding="utf-8")
-    assert "theirs" in page and "made-up balanced_accuracy, other texts" in page and "constant answer" in page
+    assert "theirs" in page and "made-up balanced_accuracy: other texts" in page and "constant answer" in page
 
 
 def test_tested_texts_are_written_as_hashes_only(ours: Path) -> None:

@@ -69,7 +69,7 @@ class BoardRow:
     @property
     def note(self) -> str:
         """Remarks that belong beside the score."""
-        return "; ".join(filter(None, ["" if self.above_constant else "not above a constant answer", self.training]))
+        return "; ".join(filter(None, ["" if self.above_constant else "not above constant", self.training]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class CorpusBoard:
 
         rows: list[tuple[Cell, ...]] = [(each.rank, each.system, each.score, each.auc, each.note) for each in self.rows]
         rows.append(("", CONSTANT, self.constant, None, ""))
-        rows += [("", system, value, None, f"{where}, other texts") for system, value, where in self.published]
+        rows += [("", system, value, None, f"{where}: other texts") for system, value, where in self.published]
         title = f"{self.corpus}, {self.design}, texts {self.digest[:12]}"
         return Table(("rank", "system", with_direction(self.metric), "auc", "note"), tuple(rows), title)
 
@@ -145,12 +145,11 @@ class DetectorBoard(Result):
         return Table(("system", *columns), rows, "Score (rank) by corpus")
 
     def summary(self) -> Summary:
-        """Return the systems by corpus, a table per corpus, and what was refused."""
+        """Return a table per corpus, who leads, and what was refused."""
         from deadpan.page.summary import Summary
 
-        tables = [self.matrix()] if len(self.corpora) > 1 else []
         refused = [f"Refused, {who}: {why}" for who, why in self.refused]
-        return Summary((*tables, *(board.table() for board in self.corpora)), (self.headline(), _READ, *refused))
+        return Summary(tuple(board.table() for board in self.corpora), (self.headline(), _READ, *refused))
 
     def write(self, out: Path | str) -> None:
         """Write index.html, board.json and manifest.json."""
