@@ -21,7 +21,7 @@ def run_two_models(folder: Path, right: dict[str, int]) -> None:
     from inspect_ai.model import ModelOutput, ModelUsage, get_model
     from inspect_ai.scorer import match
 
-    samples = [Sample(f"Question {at}?", target="yes", id=at) for at in range(40)]
+    samples = [Sample(f"Question {at}?", target="yes", id=at + 1) for at in range(40)]
     models = []
     for name, n in right.items():
         outputs = [ModelOutput.from_content(name, "yes" if at < n else "no") for at in range(40)]
@@ -46,8 +46,8 @@ def test_a_run_of_two_models_ends_with_their_paired_comparison(
     import_module("deadpan.logs.inspect_hook")
     monkeypatch.setenv("DEADPAN_COMPARE", "1")
     run_two_models(tmp_path / "logs", {"good": 36, "bad": 12})
-    said = capsys.readouterr().out
-    assert "mockllm/good is better" in said and "40 items, paired" in said
+    said = " ".join(capsys.readouterr().out.split())
+    assert "mockllm/good - mockllm/bad" in said and "0.60 [0.44, 0.76]" in said and "is better" in said and "40 items, paired" in said
     monkeypatch.delenv("DEADPAN_COMPARE")
     run_two_models(tmp_path / "more", {"good": 36, "bad": 12})
     assert "paired" not in capsys.readouterr().out

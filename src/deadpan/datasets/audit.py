@@ -225,7 +225,7 @@ def noise_sentence(noise: LabelNoise) -> str:
         f"the labels flipped on purpose and suspects {alarms:.0f} % of all others (AUC {noise.auc:.2f})"
     )
     if not noise.trusted:
-        return f"{sentence}: it cannot tell errors from hard examples here, so the list proves nothing."
+        sentence += ": it cannot tell errors from hard examples here, so the list proves nothing"
     if noise.estimate is None:
         return f"{sentence}. How many labels are wrong cannot be estimated: flipping more did not show as many."
     low, value, high = (100 * (end or 0.0) for end in (noise.estimate.low, noise.estimate.value, noise.estimate.high))

@@ -33,8 +33,10 @@ _PLANTINGS = 2
 # The surest answers, as a share of all examples, half of them for each label.
 _SUREST = 0.1
 
-# Largest root mean square error on planted rates at which an estimate is shown.
+# Largest root mean square error on planted rates at which an estimate is shown, and the largest estimate: where the
+# surest answers contradict more labels than that, texts do not settle labels here, and nothing follows from them.
 _CONFIRMED = 0.06
+_SETTLED = 0.27
 
 # Cross-validations with other folds, for the variability of a score.
 _REPEATS = 3
@@ -114,7 +116,7 @@ def find_label_errors(examples: Sequence[Example], seed: int = 0) -> tuple[Label
     )
     auc = area_under_curve(marked, margins) if marked.any() else 0.5
     # One cross-validation, as for the planted errors: a mean of three would be surer than they are.
-    estimate = _estimate(labels, runs[0], trials) if auc >= _TRUSTED else None
+    estimate = _estimate(labels, runs[0], trials)
     rates = tuple((t.rate, t.contradicted) for t in trials)
     noise = LabelNoise(_share(suspected), found, alarms, auc, estimate, rates, errors, len(rows))
     return noise, Cartography(tuple(e.id for e in rows), own.mean(axis=0), own.std(axis=0), labels)
@@ -161,7 +163,7 @@ def _estimate(labels: BoolArray, scores: FloatArray, trials: Sequence[_Planting]
     errors = [t.contradicted - (share + t.rate - 2 * share * t.rate) for t in trials]
     spread = float(np.sqrt(np.mean(np.square(errors))))
     by_chance = np.mean([t.contradicted * (1 - t.contradicted) for t in trials]) / max(n, 1)
-    if not n or spread**2 - by_chance > _CONFIRMED**2:
+    if not n or share > _SETTLED or spread**2 - by_chance > _CONFIRMED**2:
         return None
     sampling = wilson(round(share * n), n)
     below, above = share - (sampling.low or 0.0), (sampling.high or 0.0) - share

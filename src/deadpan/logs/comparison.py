@@ -24,7 +24,7 @@ from deadpan.stats.paired import (
     mean_over_clusters,
     paired_difference,
 )
-from deadpan.storage import OutputPage
+from deadpan.storage import OutputPage, prepare_output, write_json, write_manifest
 
 if TYPE_CHECKING:
     from deadpan.figures import Figure
@@ -110,9 +110,20 @@ class LogComparison(Result):
 
     def write(self, folder: Path | str) -> None:
         """Write comparison.json, report.html, the figure and manifest.json to a folder."""
-        from deadpan.logs.report import write_comparison
+        from deadpan.page.results import add_figure, add_summary, output_page
 
-        write_comparison(self, Path(folder))
+        folder = Path(folder)
+        before = prepare_output(folder)
+        about = self.about()
+        page = output_page(about)
+        add_figure(page, folder, "differences", self.figure)
+        add_summary(page, self)
+        write_json(folder / "comparison.json", self.as_dict())
+        page.write(folder / "report.html")
+        write_manifest(
+            folder, command="compare", config=self.settings or {"metric": self.metric}, inputs=self.files,
+            before=before, counts={"items": self.n, "clusters": self.n_clusters}, about=about,
+        )  # fmt: skip
 
 
 def compare_logs(
