@@ -28,11 +28,11 @@ def main(sources: list[str]) -> None:
     print("| corpus | flipped | expected | estimate | suspected | cleanlab |\n|---|---:|---:|---|---:|---:|")
     for source in sources:
         rows = [example for example in read_source(source).examples if example.label is not None]
-        chosen = np.random.default_rng(0).permutation(len(rows))[:ROWS]
+        chosen = np.random.default_rng(1).permutation(len(rows))[:ROWS]
         rows = [rows[at] for at in sorted(chosen.tolist())]
         base = None
         for rate in RATES:
-            flip = np.random.default_rng(7).random(len(rows)) < rate
+            flip = np.random.default_rng(17).random(len(rows)) < rate
             noisy = [replace(e, label=e.label ^ bool(f)) for e, f in zip(rows, flip, strict=True)]
             noise, _ = find_label_errors(noisy)
             found = noise.estimate
