@@ -47,7 +47,12 @@ def test_a_run_of_two_models_ends_with_their_paired_comparison(
     monkeypatch.setenv("DEADPAN_COMPARE", "1")
     run_two_models(tmp_path / "logs", {"good": 36, "bad": 12})
     said = " ".join(capsys.readouterr().out.split())
-    assert "mockllm/good - mockllm/bad" in said and "0.60 [0.44, 0.76]" in said and "is better" in said and "40 items, paired" in said
+    assert (
+        "mockllm/good - mockllm/bad" in said
+        and "0.60 [0.44, 0.76]" in said
+        and "is better" in said
+        and "40 items, paired" in said
+    )
     monkeypatch.delenv("DEADPAN_COMPARE")
     run_two_models(tmp_path / "more", {"good": 36, "bad": 12})
     assert "paired" not in capsys.readouterr().out
