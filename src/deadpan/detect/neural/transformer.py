@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 PREDICTED_TOGETHER = 64
 FEW = 64
-"""Texts up to which NumPy is done before PyTorch is loaded; for more, PyTorch takes half the time of NumPy per text."""
+"""Texts up to which NumPy is done before PyTorch is loaded; per text, PyTorch takes half to 3/4 of its time."""
 READABLE = 0o644
 FORMS = ("safetensors", "onnx")
 WHOLE, SMALL = "model.onnx", "model.int8.onnx"
