@@ -7,7 +7,6 @@ question until the answer can be read. Importing this is cheap: the SDK is impor
 
 from __future__ import annotations
 
-from deadpan.llm.batches import BatchTransport
 from deadpan.llm.calls import CallRecord, read_calls
 from deadpan.llm.client import CALL_FAILED, Client, Outcome, Unreadable, acomplete, ask, complete
 from deadpan.llm.costs import Budget, CostLimit, Price, find_price
@@ -24,7 +23,6 @@ __all__ = [
     "HOPELESS",
     "Answer",
     "Backoff",
-    "BatchTransport",
     "Breaker",
     "Budget",
     "CallRecord",
