@@ -206,18 +206,7 @@ def item_schema() -> dict[str, Any]:
         "canary": ("A string that tells whether the set leaked into training data.", {"type": "string"}),
         "language": ("ISO 639-1 code.", {"type": "string", "pattern": f"^{LANGUAGE.pattern}$"}),
     }
-    required = [
-        "id",
-        "version",
-        "context",
-        "utterance",
-        "question",
-        "options",
-        "answer",
-        "category",
-        "checks",
-        *WRITTEN,
-    ]
+    required = ("id", "version", "context", "utterance", "question", "options", "answer", "category", "checks")
     return {
         "$schema": SCHEMA_DIALECT,
         "title": "SarcBench item",

@@ -345,16 +345,21 @@ def _language_tables(board: Board) -> str:
 
 def _language_table(language: str, board: Board) -> str:
     name = LANGUAGES.get(language, language)
-    head = "".join(f'<th scope="col" class="{kind}"><span>{words}</span></th>' for words, kind in _LANGUAGE_COLUMNS)
     places = score_decimals(board)
-    rows = "\n".join(_language_row(entry, places) for entry in board.entries)
+    rows = [_language_row(entry, places) for entry in board.entries]
     first = board.entries[0].scores
     size = f"{first.n} questions in {first.families} families"
     label = f"language-{escape(language)}"
+    return f'<h3 id="{label}">{escape(name)} <small>{size}</small></h3>{_plain_table(label, _LANGUAGE_COLUMNS, rows)}'
+
+
+def _plain_table(label: str, columns: Sequence[tuple[str, str]], rows: Sequence[str]) -> str:
+    """Return a table that is not sorted, under the heading with the id `label`."""
+    head = "".join(f'<th scope="col" class="{kind}"><span>{words}</span></th>' for words, kind in columns)
+    lines = "\n".join(rows)
     return (
-        f'<h3 id="{label}">{escape(name)} <small>{size}</small></h3>'
         f'<div class="table" role="region" aria-labelledby="{label}" tabindex="0"><table class="board">'
-        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>"
+        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{lines}\n</tbody></table></div>"
     )
 
 
@@ -376,13 +381,10 @@ def _part_table(board: Board) -> str:
     """Return the table; nothing without such runs."""
     if not board.parts:
         return ""
-    head = "".join(f'<th scope="col" class="{kind}"><span>{words}</span></th>' for words, kind in _PART_COLUMNS)
-    rows = "\n".join(map(_part_row, board.parts))
     return (
         '<h3 id="parts">Runs on part of the set</h3>\n<p>These runs are not on the leaderboard. Beside each '
         "is the same model without reasoning on the same items; the difference is paired by item.</p>\n"
-        '<div class="table" role="region" aria-labelledby="parts" tabindex="0"><table class="board">'
-        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>"
+        f"{_plain_table('parts', _PART_COLUMNS, [_part_row(part) for part in board.parts])}"
     )
 
 
