@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
@@ -258,6 +259,12 @@ def test_pages_load_nothing_from_elsewhere(caller):
         assert answer.status_code == 200
         assert "://" not in answer.text.replace("http://127.0.0.1", "").replace("http://www.w3.org", "")
     assert "default-src 'none'" in caller("GET", "/").headers["content-security-policy"]
+
+
+def test_a_first_visit_says_what_a_score_depends_on_and_who_taught_it(caller):
+    page = caller("GET", "/").text
+    assert "<em>prevalence</em>" in page and "among all posts perhaps" in page
+    assert re.search(r"taught by texts of \d+ corpora: [\d,]+ marked by their authors .* judged by readers", page)
 
 
 def test_the_examples_of_the_api_page_call_the_address_it_was_opened_at(make_caller):

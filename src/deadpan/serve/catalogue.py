@@ -35,6 +35,13 @@ from deadpan.text import render_turn
 
 _GUESS = "The score is a statistical guess, not a fact about the speaker."
 _UNSEEN = "A detector knows neither the speaker, nor the tone of voice, nor the facts of the situation."
+# Who said that the texts of a corpus are sarcastic, in words for somebody who has not read about label kinds.
+_TAUGHT = {
+    "marker": "marked by their authors (/s or a hashtag)",
+    "readers": "judged by readers",
+    "author": "whose authors were asked",
+    "generated": "written for the purpose",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +75,8 @@ class ServedModel:
         kinds = Counter({str(row.get("kind", "other")): 0 for row in corpora})
         for row in corpora:
             kinds[str(row.get("kind", "other"))] += int(row.get("texts") or 0)
-        told = [f"{count:,} {kind}" for kind, count in kinds.most_common()]
-        return f"It was taught by {len(corpora)} corpora: texts of kind {listed(told)}." if told else ""
+        told = [f"{count:,} {_TAUGHT.get(kind, kind)}" for kind, count in kinds.most_common()]
+        return f"The detector was taught by texts of {len(corpora)} corpora: {listed(told)}." if told else ""
 
     def about(self) -> ModelAbout:
         """Return the description that /v1/models gives."""
