@@ -69,7 +69,12 @@ class DialogueTables(Result):
     topics: Mapping[str, int]
 
     def summary(self) -> Summary:
-        tables = (self._overall(), self._abnormal(), self._comparison(), self._changes(), self._topics())
+        form = ("dropped for its form before people", str(self.form_errors), "not published")
+        judged = {AWKWARD: "788 (97.04 %)", MISFORMATTED: "24 (2.96 %)"}
+        abnormal = self._kinds("Table 5: abnormal", "KoCoSa, published", self.abnormal, judged, form)
+        changed = {CASUAL: "80 %", CRITICISM: "20 %"}
+        changes = self._kinds("Table 7: judged not sarcastic", "KoCoSa, 50 of them", self.label_changes, changed)
+        tables = (self._overall(), abnormal, self._comparison(), changes, self._topics())
         origin = "labels by people" if self.judged else "labels as asked for: no person has judged them"
         return Summary(tables, (f"{self.name}: {origin}",))
 
@@ -111,12 +116,6 @@ class DialogueTables(Result):
         rows = tuple((name, own, _PUBLISHED[name]) for name, own in zip(_PUBLISHED, values, strict=True))
         return Table(("Table 4: statistics", "this run", "KoCoSa, published"), rows)
 
-    def _abnormal(self) -> Table:
-        published = {AWKWARD: "788 (97.04 %)", MISFORMATTED: "24 (2.96 %)"}
-        rows = tuple((kind, self._count(self.abnormal, kind), paper) for kind, paper in published.items())
-        before = ("dropped for its form before people", str(self.form_errors), "not published")
-        return Table(("Table 5: abnormal", "this run", "KoCoSa, published"), (*rows, before))
-
     def _comparison(self) -> Table:
         counted = self.statistics
         explained = "yes" if counted.explained else "no"
@@ -124,22 +123,21 @@ class DialogueTables(Result):
         columns = ("Table 6: data set", "language", "sarcastic", "total", "context", "explanation")
         return Table(columns, (own, ("KoCoSa", "Korean", "7.6K", "12.8K", "yes", "yes")))
 
-    def _changes(self) -> Table:
-        published = {CASUAL: "80 %", CRITICISM: "20 %"}
-        rows = tuple((kind, self._count(self.label_changes, kind), paper) for kind, paper in published.items())
-        return Table(("Table 7: judged not sarcastic", "this run", "KoCoSa, 50 of them"), rows)
-
     def _topics(self) -> Table:
         total = sum(self.topics.values())
         rows = tuple((topic, n, f"{100 * n / total:.1f} %") for topic, n in self.topics.items())
         return Table(("Figure 3: topic", "dialogues", "share"), rows)
 
-    def _count(self, counts: Mapping[str, int], kind: str) -> str:
-        if not self.judged:
-            return "not judged"
+    def _kinds(
+        self, title: str, paper: str, counts: Mapping[str, int], published: Mapping[str, str], *more: tuple[str, ...]
+    ) -> Table:
+        """Return people's counts of some kinds beside the published ones."""
         total = sum(counts.values())
-        share = f" ({100 * counts.get(kind, 0) / total:.0f} %)" if total else ""
-        return f"{counts.get(kind, 0):,}{share}"
+        rows = []
+        for kind, theirs in published.items():
+            share = f" ({100 * counts.get(kind, 0) / total:.0f} %)" if total else ""
+            rows.append((kind, f"{counts.get(kind, 0):,}{share}" if self.judged else "not judged", theirs))
+        return Table((title, "this run", paper), (*rows, *more))
 
 
 def dialogue_tables(
