@@ -93,11 +93,12 @@ def test_a_kill_while_spark_publishes_leaves_one_whole_version(
     out, options = tmp_path / "out", {"engine": "spark", "spark_master": "local[2]", "memory": "1GB"}
     run(tmp_path, paths[:1])
     before = version(out)
-    kills = KilledPublishing(tmp_path / "killed", (20, 110))
+    kills = KilledPublishing(tmp_path / "killed", (20, 60, 150))
     monkeypatch.setattr("deadpan.corpus.build.publish", kills)
     update_corpus(paths[1:], out, mixed_months=True, **options)
     monkeypatch.undo()
-    assert [version(left) == before for left in kills.left] == [True, False]
+    assert len(kills.left) >= 2 and before != version(out)
+    assert {version(left) for left in kills.left} <= {before, version(out)}
     update_corpus(paths[1:], kills.left[0], mixed_months=True, **options)
     assert version(kills.left[0]) == version(out)
 

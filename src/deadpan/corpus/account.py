@@ -151,7 +151,8 @@ def ingest_notes(units: Sequence[Unit], forgotten: Forgotten) -> list[str]:
     places = [place for unit in units for place in unit.places]
     if places:
         count = sum(unit.unreadable for unit in units)
-        notes.append(f"{count:,} unreadable lines, among them {', '.join(places[:_SHOWN])}; see {UNREADABLE}.")
+        said = "1 unreadable line:" if count == 1 else f"{count:,} unreadable lines, among them"
+        notes.append(f"{said} {', '.join(places[:_SHOWN])}; see {UNREADABLE}.")
     notes += [f"{unit.name}: only in part ({unit.damage})." for unit in units if unit.damage]
     strangers = forgotten.unmatched(stone for unit in units for stone in unit.forgotten)
     if strangers:
