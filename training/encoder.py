@@ -28,7 +28,7 @@ from deadpan.detect.systems.mixture import corpus_weights
 from deadpan.draws import draw, sample
 from deadpan.errors import need
 from deadpan.records import Example
-from everyday import PAIRS, SOURCE
+from everyday import PAIRS, SOURCE, everyday_pairs, plain_lines
 from held_out import EVEN, SIX, Scored, bands, is_dev, report, six_sets, unknown_origin
 from long_runs import clocked
 
@@ -48,16 +48,25 @@ PASSES = {
     "news_headlines": 0.03, "starter-en": 1.0, SOURCE: 0.8, PAIRS: 0.8,
 }  # fmt: skip
 """How often a text of a corpus is read: large corpora are drawn from, so that they do not decide alone."""
+SINCE = (8, 9)
+"""Batches of everyday lines that the first training of mpnet had not seen."""
+FURTHER = 0.5
+"""Learning rate of a training that goes on, in that of a first one."""
 
 
-def training_rows(examples: Sequence[Example], times: float = 1.0) -> list[Example]:
-    """Return the English examples as often as `PASSES` says, pairs whole; the draws depend on the pair alone."""
+def training_rows(examples: Sequence[Example], times: float = 1.0, further: bool = False) -> list[Example]:
+    """Return the English examples as often as `PASSES` says, pairs whole; the draws depend on the pair alone.
+
+    `further` begins with what a first training did not draw, and reads the everyday lines since then once more.
+    """
     rows = []
+    new = {e.id for e in (*everyday_pairs(batches=SINCE), *plain_lines(batches=SINCE))}
     for example in examples:
         if example.language != "en":
             continue
-        passes = PASSES[example.source] * times
+        passes = PASSES[example.source] * times + (further and example.id in new)
         chance = int.from_bytes(draw(0, f"pass {example.sequence or example.id}")[:4], "big") / 2**32
+        chance = 1 - chance if further else chance
         for copy in range(int(passes) + (chance < passes % 1)):
             sequence = f"{example.sequence}~{copy}" if example.sequence else ""
             rows.append(replace(example, id=f"{example.id}~{copy}", sequence=sequence))
@@ -110,6 +119,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True, help="folder for checkpoints and the trained encoder")
     parser.add_argument("--encoder", choices=list(ENCODERS), default="minilm-l6")
     parser.add_argument("--times", type=float, default=1.0, help="passes over every corpus, in those of the recipe")
+    parser.add_argument("--start", type=Path, help="folder of low-rank additions that are trained further")
     parser.add_argument("--end", type=float, default=1.0, help="share of the batches after which training ends")
     parser.add_argument("--out", type=Path, help="folder of the detector; by default that in the package")
     options = parser.parse_args()
@@ -117,13 +127,15 @@ def main() -> None:
     train, held_out = parts(corpora)
     trained = options.work / options.encoder
     if not (trained / "transformer.json").is_file():
-        rows = training_rows(train, options.times)
+        rows = training_rows(train, options.times, further=bool(options.start))
         print(f"{options.encoder}: {len(rows):,} texts", flush=True)
         settings = {**SETTINGS, **ENCODERS[options.encoder], "encoder": options.encoder, "end": options.end}
+        if options.start:
+            settings |= {"start": str(options.start), "learning_rate": settings["learning_rate"] * FURTHER}
         system = Transformer(**settings, checkpoint=str(options.work / f"{options.encoder}-checkpoint"))
         system.progress = clocked(options.encoder)
         system.fit(rows)
-        system.options = replace(system.options, checkpoint="")
+        system.options = replace(system.options, checkpoint="", start="")
         system.save(trained)
     encoder = Transformer.load(trained)
     encoder.load_weights()

@@ -18,7 +18,7 @@ FOLDER = Path(__file__).parents[1] / "data" / "everyday"
 SOURCE = "everyday-lines"
 PAIRS = "everyday-pairs"
 LANGUAGES = ("en", "ko", "ar")
-BATCHES = tuple(range(9))
+BATCHES = tuple(range(10))
 """Values of the column `batch`, in the order in which the rows were added."""
 SHARE = {"en": 0.18, "ko": 0.6, "ar": 0.6}
 """Share of all combinations of event and frame that become a line."""
