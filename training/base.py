@@ -23,7 +23,13 @@ from held_out import Scored, bands, is_dev, report, six_sets, unknown_origin
 from long_runs import clocked
 
 LANGUAGES = ("en", "ko", "ar")
-SETTINGS = {"lines": [*WRITTEN, "kocosa"], "turns": 2, "keep": 90_000}
+SETTINGS = {
+    "lines": [*WRITTEN, "kocosa"], "turns": 2, "keep": 90_000,
+    "sorts": {
+        sort: [each.name for each in CORPORA if each.texts == texts]
+        for sort, texts in (("replies", "Reddit replies"), ("tweets", "tweets"))
+    },
+}  # fmt: skip
 CARD = "card.json"
 
 

@@ -1,4 +1,4 @@
-"""Build a detector `encoder`: `python training/encoder.py --data-dir DIR --work WORK [--encoder mpnet-base]`.
+"""Build a detector `encoder`: `python training/encoder.py --data-dir DIR [--work WORK] [--encoder mpnet-base]`.
 
 It is an encoder trained on all English corpora together, blended with the detector `base`.
 
@@ -28,11 +28,13 @@ from deadpan.detect.systems.mixture import corpus_weights
 from deadpan.draws import draw, sample
 from deadpan.errors import need
 from deadpan.records import Example
-from everyday import PAIRS, SOURCE, everyday_pairs, plain_lines
+from everyday import BATCHES, PAIRS, SOURCE, everyday_pairs
 from held_out import EVEN, SIX, Scored, bands, is_dev, report, six_sets, unknown_origin
 from long_runs import clocked
 
 FOLDERS = {"mpnet-base": "encoder", "minilm-l6": "encoder-fast"}
+BATCH = 8
+"""Everyday lines of later batches are for the next training: a rebuild is then of what is in the package."""
 MOST = 500
 """Held-out examples of a corpus that is not among the six."""
 
@@ -48,25 +50,17 @@ PASSES = {
     "news_headlines": 0.03, "starter-en": 1.0, SOURCE: 0.8, PAIRS: 0.8,
 }  # fmt: skip
 """How often a text of a corpus is read: large corpora are drawn from, so that they do not decide alone."""
-SINCE = (8, 9)
-"""Batches of everyday lines that the first training of mpnet had not seen."""
-FURTHER = 0.5
-"""Learning rate of a training that goes on, in that of a first one."""
 
 
-def training_rows(examples: Sequence[Example], times: float = 1.0, further: bool = False) -> list[Example]:
-    """Return the English examples as often as `PASSES` says, pairs whole; the draws depend on the pair alone.
-
-    `further` begins with what a first training did not draw, and reads the everyday lines since then once more.
-    """
+def training_rows(examples: Sequence[Example], times: float = 1.0) -> list[Example]:
+    """Return the English examples as often as `PASSES` says, pairs whole; the draws depend on the pair alone."""
     rows = []
-    new = {e.id for e in (*everyday_pairs(batches=SINCE), *plain_lines(batches=SINCE))}
+    later = {each.id for each in everyday_pairs(batches=BATCHES[BATCH + 1 :])}
     for example in examples:
-        if example.language != "en":
+        if example.language != "en" or example.id in later:
             continue
-        passes = PASSES[example.source] * times + (further and example.id in new)
+        passes = PASSES[example.source] * times
         chance = int.from_bytes(draw(0, f"pass {example.sequence or example.id}")[:4], "big") / 2**32
-        chance = 1 - chance if further else chance
         for copy in range(int(passes) + (chance < passes % 1)):
             sequence = f"{example.sequence}~{copy}" if example.sequence else ""
             rows.append(replace(example, id=f"{example.id}~{copy}", sequence=sequence))
@@ -116,31 +110,30 @@ def measured(examples: Sequence[Example]) -> list[Example]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data-dir", type=Path, required=True)
-    parser.add_argument("--work", type=Path, required=True, help="folder for checkpoints and the trained encoder")
+    parser.add_argument("--work", type=Path, help="folder for checkpoints and the trained encoder; "
+                        "without it, the encoder in the package is blended anew")  # fmt: skip
     parser.add_argument("--encoder", choices=list(ENCODERS), default="minilm-l6")
     parser.add_argument("--times", type=float, default=1.0, help="passes over every corpus, in those of the recipe")
-    parser.add_argument("--start", type=Path, help="folder of low-rank additions that are trained further")
     parser.add_argument("--end", type=float, default=1.0, help="share of the batches after which training ends")
     parser.add_argument("--out", type=Path, help="folder of the detector; by default that in the package")
     options = parser.parse_args()
     corpora = read_corpora(options.data_dir)
     train, held_out = parts(corpora)
-    trained = options.work / options.encoder
+    shipped = SHIPPED[BASE].parent / FOLDERS[options.encoder]
+    trained = options.work / options.encoder if options.work else shipped / "1-transformer"
     if not (trained / "transformer.json").is_file():
-        rows = training_rows(train, options.times, further=bool(options.start))
+        rows = training_rows(train, options.times)
         print(f"{options.encoder}: {len(rows):,} texts", flush=True)
         settings = {**SETTINGS, **ENCODERS[options.encoder], "encoder": options.encoder, "end": options.end}
-        if options.start:
-            settings |= {"start": str(options.start), "learning_rate": settings["learning_rate"] * FURTHER}
         system = Transformer(**settings, checkpoint=str(options.work / f"{options.encoder}-checkpoint"))
         system.progress = clocked(options.encoder)
         system.fit(rows)
-        system.options = replace(system.options, checkpoint="", start="")
+        system.options = replace(system.options, checkpoint="")
         system.save(trained)
     encoder = Transformer.load(trained)
     encoder.load_weights()
     sizes = {name: len(rows) for name, rows in corpora.items() if rows[0].language == "en"}
-    ship(encoder, measured(held_out), sizes, options.out or SHIPPED[BASE].parent / FOLDERS[options.encoder])
+    ship(encoder, measured(held_out), sizes, options.out or shipped)
 
 
 if __name__ == "__main__":

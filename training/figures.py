@@ -1,19 +1,22 @@
 """Draw calibration and risk of the shipped detectors: `python training/figures.py --data-dir DIR`.
 
 The texts are English posts of the held-out eighth, without the quarter of it that calibration comes from, as many
-sarcastic as sincere ones of each corpus. The figures are for docs/detector-card.md.
+sarcastic as sincere ones of each corpus. The figures are for docs/detector-card.md, and
+so is what is printed: scores by kind of text, and how much of them the length of a text explains.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from corpora import parts, read_corpora
-from deadpan.detect.detector import Detector
+from deadpan.detect.detector import SHIPPED, Detector
 from deadpan.draws import sample
 from deadpan.figures.figure import Figure
 from deadpan.figures.plots import lines, reliability
@@ -21,9 +24,10 @@ from deadpan.records import Example
 from deadpan.stats.calibration import reliability as bins_of
 from deadpan.storage import write_text
 from encoder import measured
-from held_out import Scored, calibrated, is_dev, is_post, unknown_origin
+from held_out import Scored, by_length, calibrated, is_dev, is_post, unknown_origin
 
 NAMES = ("base", "encoder-fast", "encoder")
+KEYS = ("auc", "decided", "balanced_accuracy")
 COVERAGES = np.arange(0.1, 1.001, 0.1)
 
 
@@ -51,26 +55,47 @@ def write(path: Path, figure: Figure) -> None:
     write_text(path, figure.svg(titled=True).replace('style="', 'style="background: #fff; ', 1))
 
 
+def by_kind(card: Mapping[str, Any]) -> str:
+    """Return the scores of the card by kind of text as a Markdown table: means over the corpora of a kind."""
+    kinds = {(row["texts"], row["language"]) for row in card["base"]["held_out"]}
+    table = []
+    for texts, language in kinds:
+        cells = []
+        for name in NAMES:
+            rows = [row for row in card[name]["held_out"] if (row["texts"], row["language"]) == (texts, language)]
+            n = sum(row["n"] for row in rows)
+            mean = {key: sum(row[key] * row["n"] for row in rows) / n for key in KEYS} if n else {}
+            cells.append(f"{mean['auc']:.2f}, {mean['balanced_accuracy']:.0%} of {mean['decided']:.0%}" if n else "")
+        table.append(f"| {texts} ({language}) | {' | '.join(cells)} |")
+    return "\n".join(sorted(table, key=lambda line: line.split("|")[2], reverse=True))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data-dir", type=Path, required=True)
     parser.add_argument("--out", type=Path, default=Path(__file__).parents[1] / "docs" / "assets")
     options = parser.parse_args()
     _, held_out = parts(read_corpora(options.data_dir))
-    examples = even([e for e in measured(held_out) if is_post(e) and not is_dev(e)])
+    tested = [e for e in measured(held_out) if is_post(e) and not is_dev(e)]
+    drawn_from = {e.id for e in even(tested)}
+    chosen = [e.id in drawn_from for e in tested]
     risks = {}
     for name in NAMES:
         detector = Detector.load(name)
         assert detector.bands is not None
-        raw = [prediction.score for prediction in detector.predictor.predict(unknown_origin(examples))]
-        scored = calibrated(Scored(examples, np.array(raw)), detector.bands)
+        raw = [prediction.score for prediction in detector.predictor.predict(unknown_origin(tested))]
+        every = calibrated(Scored(tested, np.array(raw)), detector.bands)
+        scored = every.where(chosen)
         risks[name] = risk_by_coverage(scored)
-        title = f"Calibration, {name}: {len(examples):,} held-out English posts"
+        title = f"Calibration, {name}: {sum(chosen):,} held-out English posts"
         drawn = reliability(title, bins_of(scored.labels.tolist(), scored.scores.tolist()))
         write(options.out / f"calibration-{name}.svg", drawn)
-    title = f"Risk against coverage: {len(examples):,} held-out English posts"
+        print(name, "wrong by coverage", [(round(share), round(wrong)) for share, wrong in risks[name]])
+        print(name, "and length, iSarcasmEval", by_length(every, "isarcasm_eval-en"))
+    title = f"Risk against coverage: {sum(chosen):,} held-out English posts"
     drawn = lines(title, risks, x_unit="surest posts that are answered, %", y_unit="wrong answers, %")
     write(options.out / "risk-coverage.svg", drawn)
+    print(by_kind(json.loads((SHIPPED["base"].parent / "card.json").read_text(encoding="utf-8"))))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Linear models over one set of features: of real posts and of written lines, weighed by the look of a text.
 
 Posts and written lines are sarcastic in different words: one model of both knows neither well. The model of posts has
-weights that all share and others for each kind of label (who says that a text is sarcastic: its author by a marker,
-its author when asked, readers, or whoever wrote it): a text of unknown origin is judged by the shared ones.
+weights that all share, and others for each sort of post (replies in a forum, tweets): they count as far as a text
+looks like one of that sort.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ from deadpan.storage import atomic, read_json, write_json
 
 POSTS, LINES = "posts", "lines"
 EXPERTS = (POSTS, LINES)
-_KINDS = ("marker", "author", "perceived", "generated")
-"""Values of `label_kind` that have weights of their own."""
-GATE = "gate"
-_COLUMNS = (*EXPERTS, *_KINDS, GATE)
 _MOST = 8_000
 """Examples of one corpus that count in full: a larger corpus has no more weight than these."""
+_MOST_POSTS = 3_000
+"""The same for what all posts share, so that small corpora have a say in it."""
 GATE_STRENGTH = 1.0
 GATE_SLOPE, GATE_SHIFT = 0.5, -0.5
 """Of the gate's log odds: softer than what it learned, and in doubt a text is a post (chosen on held-out parts)."""
 GATE_READS = 2
-"""Sorts of n-grams that the gate reads: tokens and runs of the response."""
+"""Sorts of n-grams that a gate reads: tokens and runs of the response."""
+GATE_ROUNDS = 40
+"""Steps of the training of a gate: how sure it is of clear cases does not matter."""
 _FARTHEST = 6.0
 """Log odds of an expert are clipped here."""
 
@@ -55,9 +55,10 @@ _FARTHEST = 6.0
 class Mixture(System):
     """`lines` are the sources whose texts were written for the purpose; all others are posts.
 
-    `strength` is the inverse of regularisation of posts, `line_strength` of lines and `kind_strength` of the weights
-    of each kind of label. `pairwise` is the weight of a pair of lines, one sarcastic and one sincere, beside that of
-    its two lines. `keep` is the number of n-grams of each sort that are kept, 0 for all.
+    `sorts` are the sources of each sort of post. `strength` is the inverse of regularisation of posts, `line_strength`
+    of lines and `sort_strength` of the weights of a sort of post. `pairwise` is the weight of a pair of lines, one
+    sarcastic and one sincere, beside that of its two lines. `keep` is the number of n-grams of each sort that are
+    kept, 0 for all.
     """
 
     about = "linear models of posts and of written lines, weighed by the look of a text"
@@ -66,9 +67,10 @@ class Mixture(System):
         self,
         *,
         lines: Sequence[str] = (),
-        strength: float = 1.0,
+        sorts: Mapping[str, Sequence[str]] | None = None,
+        strength: float = 2.0,
         line_strength: float = 4.0,
-        kind_strength: float = 0.1,
+        sort_strength: float = 1.0,
         pairwise: float = 2.0,
         keep: int = 0,
         turns: int | None = 0,
@@ -76,57 +78,67 @@ class Mixture(System):
         seed: int = 0,
     ) -> None:
         super().__init__(turns=turns, speakers=speakers, seed=seed)
-        if min(strength, line_strength) <= 0 or min(kind_strength, pairwise, keep) < 0:
-            raise ConfigError("strength and line_strength are above 0; kind_strength, pairwise and keep not below 0")
+        if min(strength, line_strength, sort_strength) <= 0 or min(pairwise, keep) < 0:
+            raise ConfigError("strength, line_strength and sort_strength are above 0; pairwise and keep not below 0")
         self.lines, self.keep, self.pairwise = list(lines), keep, pairwise
-        self.strength, self.line_strength, self.kind_strength = strength, line_strength, kind_strength
+        self.sorts = {name: list(sources) for name, sources in (sorts or {}).items()}
+        self.strength, self.line_strength, self.sort_strength = strength, line_strength, sort_strength
 
     # ------------------------------------------------------------ training
 
     def fit(self, examples: Sequence[Example]) -> Self:
-        """Learn the experts, the weights of each kind of label and the gate; `calibrate` afterwards."""
+        """Learn the experts, the weights of each sort of post and the gates; `calibrate` afterwards."""
         kept, labels = labelled(examples)
         self.progress("reading", 0, len(kept))
         features = extract(kept, self.context)
         blocks = self._blocks(features)
-        written = np.array([example.source in self.lines for example in kept])
-        weights = corpus_weights(kept)
-        columns = self._columns(kept, blocks, labels, weights, written)
-        columns[GATE] = self._fit_gate(blocks, features.look, written, weights)
+        sources = np.array([example.source for example in kept])
+        columns = self._columns(kept, blocks, labels, sources)
         self._keep(blocks, columns)
         self.named_ = name_grams(kept, features, self.weights_["tokens"], self.weights_["tokens"].push[:, 0])
-        self.scales_ = dict.fromkeys(EXPERTS, (1.0, 0.0))
+        self.scales_ = dict.fromkeys((*EXPERTS, *self.sorts), (1.0, 0.0))
         return self
 
     def _blocks(self, features: Features) -> Blocks:
         self.centre_, self.spread_ = features.dense.mean(axis=0), features.dense.std(axis=0) + 1e-6
+        self.look_centre_, self.look_spread_ = features.look.mean(axis=0), features.look.std(axis=0) + 1e-6
         self.kinds_ = list(features.grams)
         grams = [block.valued(block.rarity()) for block in gram_blocks(features)]
-        return [*grams, DenseBlock(even_columns(features.dense, self.centre_, self.spread_))]
+        dense = even_columns(features.dense, self.centre_, self.spread_)
+        look = even_columns(features.look, self.look_centre_, self.look_spread_)
+        return [*grams, DenseBlock(dense), DenseBlock(look)]
 
     def _columns(
-        self, examples: Sequence[Example], blocks: Blocks, labels: Labels, weights: Array, written: Labels
+        self, examples: Sequence[Example], blocks: Blocks, labels: Labels, sources: NDArray[np.str_]
     ) -> dict[str, tuple[list[Array], float]]:
-        """Return the weights of each block and the intercept, by column."""
+        """Return the weights of each block and the intercept, by column: experts, sorts of posts, their gates."""
         columns: dict[str, tuple[list[Array], float]] = {}
-        kinds = np.array([example.label_kind for example in examples])
+        weights, of_posts = corpus_weights(examples), corpus_weights(examples, _MOST_POSTS)
+        written = np.isin(sources, self.lines)
         shared = np.zeros(len(labels))
-        for number, name in enumerate((*EXPERTS, *_KINDS)):
-            self.progress(f"learning {name}", number, len(_COLUMNS))
-            rows = written == (name == LINES) if name in EXPERTS else ~written & (kinds == name)
+        for number, name in enumerate((*EXPERTS, *self.sorts)):
+            self.progress(f"learning {name}", number, 2 * len(self.sorts) + 3)
+            rows = written == (name == LINES) if name in EXPERTS else ~written & np.isin(sources, self.sorts[name])
             chosen = np.flatnonzero(rows)
-            if not 0 < labels[chosen].sum() < len(chosen) or (name in _KINDS and not self.kind_strength):
+            if not 0 < labels[chosen].sum() < len(chosen):
                 columns[name] = [np.zeros(block.width) for block in blocks], 0.0
                 continue
             part = [block.rows(chosen) for block in blocks]
             if name == LINES:
-                fitted = self._fit_lines(part, [examples[int(row)] for row in chosen], labels[chosen], weights[chosen])
+                mine = [examples[int(row)] for row in chosen]
+                fitted = self._fit_lines(part[:-1], mine, labels[chosen], weights[chosen])
+                fitted.weights.append(np.zeros(blocks[-1].width))  # their length tells how they were written
             else:
-                strength = self.strength if name == POSTS else self.kind_strength
-                fitted = fit_logistic(part, labels[chosen], strength, weights=weights[chosen], offset=shared[chosen])
+                strength = self.strength if name == POSTS else self.sort_strength
+                fitted = fit_logistic(part, labels[chosen], strength, weights=of_posts[chosen], offset=shared[chosen])
             columns[name] = fitted.weights, fitted.intercept
-            if name == POSTS:  # a kind of label adds to the model of all posts
+            if name == POSTS:  # a sort of post adds to the model of all posts
                 shared[chosen] = fitted.margins(part)
+        columns["gate"] = self._fit_gate(blocks, written, weights)
+        posts = np.flatnonzero(~written)
+        part = [block.rows(posts) for block in blocks]
+        for name, own in self.sorts.items():
+            columns[f"gate {name}"] = self._fit_gate(part, np.isin(sources[posts], own), weights[posts])
         return columns
 
     def _fit_lines(self, blocks: Blocks, examples: Sequence[Example], labels: Labels, weights: Array) -> Fitted:
@@ -150,33 +162,39 @@ class Mixture(System):
         for place, (kind, block) in enumerate(zip(self.kinds_, tables, strict=True)):
             push = np.stack([block.value * weights[place] for weights, _ in columns.values()], axis=1)
             table = GramWeights(block.keys, block.value.astype(np.float16), push.astype(np.float16), block.share)
-            self.weights_[kind] = table.pruned(self.keep) if self.keep else table
-        self.dense_weights_ = np.stack([weights[-1] for weights, _ in columns.values()], axis=1)
+            self.weights_[kind] = self._pruned(table)
+        self.dense_weights_ = np.stack([weights[-2] for weights, _ in columns.values()], axis=1)
+        self.look_ = np.stack([weights[-1] for weights, _ in columns.values()], axis=1)
         self.intercepts_ = np.array([intercept for _, intercept in columns.values()])
 
-    def _fit_gate(self, blocks: Blocks, look: Array, written: Labels, weights: Array) -> tuple[list[Array], float]:
-        """Learn from words and the look of a text (length, case, links) whether it is a post or a written line."""
-        self.look_centre_, self.look_spread_ = look.mean(axis=0), look.std(axis=0) + 1e-6
-        self.look_ = np.zeros(look.shape[1])
+    def _pruned(self, table: GramWeights) -> GramWeights:
+        # A push counts for as much as the texts that it moves; the value is the logarithm of their rarity.
+        weight = np.abs(table.push.astype(np.float64)).max(axis=1) * np.exp(-table.value.astype(np.float64) / 2)
+        kept = np.sort(np.argsort(-weight, kind="stable")[: self.keep or None])
+        return GramWeights(table.keys[kept], table.value[kept], table.push[kept], table.share)
+
+    def _fit_gate(self, blocks: Blocks, inside: Labels, weights: Array) -> tuple[list[Array], float]:
+        """Learn from words and the look of a text (length, case, links) whether it is of one sort or another."""
         columns = [np.zeros(block.width) for block in blocks]
-        if not written.any() or written.all():
-            return columns, 60.0 if written.all() else -60.0  # one sort of text only
-        sides = np.where(written, weights / weights[written].sum(), weights / weights[~written].sum())
-        seen = [*blocks[:GATE_READS], DenseBlock(even_columns(look, self.look_centre_, self.look_spread_))]
-        fitted = fit_logistic(seen, written, GATE_STRENGTH, weights=sides * len(written) / 2)
-        *columns[:GATE_READS], self.look_ = fitted.weights
+        if not inside.any() or inside.all():
+            return columns, 60.0 if inside.all() else -60.0  # one sort of text only
+        sides = np.where(inside, weights / weights[inside].sum(), weights / weights[~inside].sum())
+        seen = [*blocks[:GATE_READS], blocks[-1]]
+        fitted = fit_logistic(seen, inside, GATE_STRENGTH, GATE_ROUNDS, weights=sides * len(inside) / 2)
+        *columns[:GATE_READS], columns[-1] = fitted.weights
         return columns, fitted.intercept
 
     def calibrate(self, examples: Sequence[Example]) -> Self:
-        """Scale each expert to log odds on examples of its own that were not trained on."""
+        """Scale each expert, and each sort of post, to log odds on examples that were not trained on."""
         kept, labels = labelled(examples)
-        margins, _ = self.expert_margins(kept)
-        written = np.array([example.source in self.lines for example in kept])
+        margins, _, _ = self.expert_margins(kept)
+        sources = np.array([example.source for example in kept])
+        written = np.isin(sources, self.lines)
         weights = corpus_weights(kept)
-        for column, expert in enumerate(EXPERTS):
-            rows = written == (expert == LINES)
+        for name in self.scales_:
+            rows = written == (name == LINES) if name in EXPERTS else ~written & np.isin(sources, self.sorts[name])
             if 0 < labels[rows].sum() < rows.sum():
-                self.scales_[expert] = fit_scale(margins[rows, column], labels[rows], weights[rows])
+                self.scales_[name] = fit_scale(margins[rows, int(name == LINES)], labels[rows], weights[rows])
         return self
 
     # ------------------------------------------------------------ use
@@ -186,28 +204,30 @@ class Mixture(System):
         results: list[Prediction] = []
         for start in range(0, len(examples), BATCH):
             batch = examples[start : start + BATCH]
-            margins, gate = self.expert_margins(batch)
-            results += predictions(batch, sigmoid(self._mixed(margins, gate)))
+            results += predictions(batch, sigmoid(self._mixed(*self.expert_margins(batch))))
         return results
 
-    def _mixed(self, margins: Array, gate: Array) -> Array:
-        odds = [np.clip(a * margins[:, column] + b, -_FARTHEST, _FARTHEST)
-                for column, (a, b) in enumerate(self.scales_[expert] for expert in EXPERTS)]  # fmt: skip
+    def _mixed(self, margins: Array, gate: Array, sorts: Array) -> Array:
+        posts, lines, *own = (np.array(scale) for scale in self.scales_.values())
+        # A text that looks like no sort of post, or like two, is scaled by what they have in common.
+        shares = sorts / np.maximum(sorts.sum(axis=1, keepdims=True), 1)
+        scale = posts + sum((shares[:, [at]] * (each - posts) for at, each in enumerate(own)), np.zeros((1, 2)))
+        odds = [np.clip(a * margin + b, -_FARTHEST, _FARTHEST)
+                for (a, b), margin in ((scale.T, margins[:, 0]), (lines, margins[:, 1]))]  # fmt: skip
         mixed: Array = (1 - gate) * odds[0] + gate * odds[1]
         return mixed
 
-    def expert_margins(self, examples: Sequence[Example]) -> tuple[Array, Array]:
-        """Return the margins of both experts, and the weight of that of written lines."""
+    def expert_margins(self, examples: Sequence[Example]) -> tuple[Array, Array, Array]:
+        """Return the margins of both experts, the weight of that of written lines, and those of each sort of post."""
         features = extract(examples, self.context)
         dense = even_columns(features.dense, self.centre_, self.spread_) @ self.dense_weights_
-        every = dense + self.intercepts_ + gram_margins(features, self.weights_)
-        place = {kind: len(EXPERTS) + number for number, kind in enumerate(_KINDS)}
-        own = np.array([place.get(example.label_kind, -1) for example in examples], dtype=np.int64)
-        known = np.flatnonzero(own >= 0)
-        every[known, 0] += every[known, own[known]]
-        even = even_columns(features.look, self.look_centre_, self.look_spread_)
-        gate = GATE_SLOPE * (every[:, -1] + even @ self.look_) + GATE_SHIFT
-        return every[:, : len(EXPERTS)], sigmoid(gate)
+        look = even_columns(features.look, self.look_centre_, self.look_spread_) @ self.look_
+        every = dense + look + self.intercepts_ + gram_margins(features, self.weights_)
+        experts, sorts = len(EXPERTS), len(self.sorts)
+        gate = sigmoid(GATE_SLOPE * every[:, experts + sorts] + GATE_SHIFT)
+        likeness = sigmoid(every[:, experts + sorts + 1 :])
+        every[:, 0] += (likeness * every[:, experts : experts + sorts]).sum(axis=1)
+        return every[:, :experts], gate, likeness
 
     def top_features(self, top: int = 10) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
         """Return the n-grams with the largest weights for sarcastic and for sincere posts."""
