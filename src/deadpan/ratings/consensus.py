@@ -13,9 +13,11 @@ from deadpan.errors import ConfigError, DataError
 from deadpan.ratings.ratings import MISSING, Ratings, as_ratings
 from deadpan.records import Label
 from deadpan.results import Result
-from deadpan.stats.interval import LEVEL, FloatArray, Interval, check_level, undefined, wilson
+from deadpan.stats.interval import LEVEL, FloatArray, IntArray, Interval, check_level, undefined, wilson
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from deadpan.page.summary import Summary
 
 TIE = 1e-9
@@ -155,15 +157,16 @@ def dawid_skene(ratings: Ratings, max_iterations: int = 1000, tolerance: float =
     counts = ratings.counts
     if not counts.sum():
         raise DataError("Dawid-Skene needs at least one answer: got none")
-    size = len(ratings.categories)
-    given = np.stack([ratings.codes == category for category in range(size)], axis=2).astype(float)
+    # One entry per answer given: a table of all items by all raters is almost empty in a large study.
+    item, rater = np.nonzero(ratings.codes != MISSING)
+    given = (item, rater, ratings.codes[item, rater])
     answered = counts.sum(axis=1) > 0
     posterior = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     converged = False
     iterations = 0
     while not converged and iterations < max_iterations:
-        prevalence, tables = _maximise(posterior[answered], given[answered])
-        updated = np.where(answered[:, None], _expect(prevalence, tables, given), posterior)
+        prevalence, tables = _maximise(posterior, answered, given, len(ratings.raters))
+        updated = np.where(answered[:, None], _expect(prevalence, tables, given, len(posterior)), posterior)
         converged = bool(np.abs(updated - posterior).max() < tolerance)
         posterior = updated
         iterations += 1
@@ -179,20 +182,34 @@ def dawid_skene(ratings: Ratings, max_iterations: int = 1000, tolerance: float =
     )
 
 
-def _maximise(posterior: FloatArray, given: FloatArray) -> tuple[FloatArray, FloatArray]:
+_Given = tuple[IntArray, IntArray, IntArray]
+"""The item, the rater and the answer of each answer given."""
+
+
+def _maximise(
+    posterior: FloatArray, answered: NDArray[np.bool_], given: _Given, raters: int
+) -> tuple[FloatArray, FloatArray]:
     """Return the prevalence of each label and each annotator's table (raters x truth x answer)."""
-    prevalence = posterior.sum(axis=0) + SMOOTHING
-    items, raters, size = given.shape
-    by_truth = (posterior.T @ given.reshape(items, raters * size)).reshape(size, raters, size)
-    tables = by_truth.transpose(1, 0, 2) + SMOOTHING
+    prevalence = posterior[answered].sum(axis=0) + SMOOTHING
+    item, rater, answer = given
+    size = posterior.shape[1]
+    place = rater * size + answer
+    by_truth = [
+        np.bincount(place, weights=posterior[item, truth], minlength=raters * size).reshape(raters, size)
+        for truth in range(size)
+    ]
+    tables = np.stack(by_truth, axis=1) + SMOOTHING
     return prevalence / prevalence.sum(), tables / tables.sum(axis=2, keepdims=True)
 
 
-def _expect(prevalence: FloatArray, tables: FloatArray, given: FloatArray) -> FloatArray:
+def _expect(prevalence: FloatArray, tables: FloatArray, given: _Given, items: int) -> FloatArray:
     """Return the posterior of each item; in logarithms, since a product over many raters underflows."""
-    items, raters, size = given.shape
-    answers = np.log(tables).transpose(0, 2, 1).reshape(raters * size, size)
-    likelihood = np.log(prevalence) + given.reshape(items, raters * size) @ answers
+    item, rater, answer = given
+    logs = np.log(tables)
+    likelihood = np.log(prevalence) + np.stack(
+        [np.bincount(item, weights=logs[rater, truth, answer], minlength=items) for truth in range(len(prevalence))],
+        axis=1,
+    )
     likelihood -= likelihood.max(axis=1, keepdims=True)
     weights = np.exp(likelihood)
     posterior: FloatArray = weights / weights.sum(axis=1, keepdims=True)
