@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import Counter
 from operator import itemgetter
 from pathlib import Path
+from textwrap import dedent
 
 import click
 
@@ -18,18 +20,19 @@ SHARED = 2
 READING = ("--column", "--positive", "--negative", "--split", "--language", "--data-dir", "--keep-markers",
            "--text-file", "--ids-only")  # fmt: skip
 """Options of every command that reads a corpus or a table."""
+_RANGE = re.compile(r" RANGE$|; (?=x|\d)[^]]*(?=\])|  \[(x|\d+<=x)[^]]*\]")
+"""How click writes the bounds of a number; the program names them when a number is outside."""
 HEAD = """# Command reference
 
-Written by `make docs` from the program's own help; a test fails when it is stale. `-h` or `--help` after any
-command prints its whole help.
+`-h` or `--help` after any command prints its whole help.
 
 ## Reading options
 
-They say how a corpus or a table is read, in every command that lists *reading options*.
+How a corpus or a table is read, in commands that list *reading options*.
 """
 OTHERS = """## Shared options
 
-They mean the same in every command that lists them under *shared*.
+The same in every command that lists them.
 """
 
 
@@ -40,26 +43,33 @@ def reference() -> str:
     shared = {_name(record): record for record, count in sorted(often.items(), key=itemgetter(1)) if count >= SHARED}
     sections = [HEAD, _listed([shared[name] for name in READING])]
     sections += [OTHERS, _listed([shared[name] for name in sorted(shared) if name not in READING])]
+    always = set.intersection(*({_name(record) for record in _options(one)} for _, one in commands if not _group(one)))
+    sections.append("Every command has " + ", ".join(f"`{name}`" for name in sorted(always)) + ".\n")
     for name, command in commands:
         context = click.Context(command, info_name=name)
         options = _options(command)
-        page = click.HelpFormatter(width=100)
-        page.write_usage(name, " ".join(command.collect_usage_pieces(context)), prefix="")
-        command.format_help_text(context, page)
+        about, listing = click.HelpFormatter(width=102), click.HelpFormatter(width=100)
+        command.format_help_text(context, about)  # indented by 2
         own = [record for record in options if shared.get(_name(record)) != record]
         if own:
-            page.write_paragraph()
-            page.write_dl(own)
+            listing.write_dl(own)
         if command is program:
-            command.format_commands(context, page)
-        sections.append(f"## {name}\n\n{_block(page)}")
-        also = [_name(record) for record in options if record not in own]
+            command.format_commands(context, listing)
+        pieces = [] if _group(command) else command.collect_usage_pieces(context)
+        usage = " ".join([name, *(piece for piece in pieces if piece != "[OPTIONS]")])
+        text = "\n\n".join(part for page in (about, listing) if (part := dedent(page.getvalue()).strip()))
+        sections.append(f"## {usage}\n\n```text\n{text}\n```\n")
+        also = [name for record in options if record not in own and (name := _name(record)) not in always]
         if set(READING) <= set(also):
             also = ["[reading options](#reading-options)", *(name for name in also if name not in READING)]
         if also:
             listed = ", ".join(name if name.startswith("[") else f"`{name}`" for name in also)
             sections.append(f"[Shared](#shared-options): {listed}\n")
     return "\n".join(sections)
+
+
+def _group(command: click.Command) -> bool:
+    return isinstance(command, click.Group)
 
 
 def _walk(name: str, command: click.Command) -> list[tuple[str, click.Command]]:
@@ -77,22 +87,18 @@ def _options(command: click.Command) -> list[tuple[str, str]]:
     """Return the options of a command and their help; --help is left out, since all have it."""
     context = click.Context(command)
     found = [option.get_help_record(context) for option in command.params if isinstance(option, click.Option)]
-    return [record for record in found if record is not None]
+    return [(_RANGE.sub("", record[0]), _RANGE.sub("", record[1])) for record in found if record is not None]
 
 
 def _listed(records: list[tuple[str, str]]) -> str:
     page = click.HelpFormatter(width=100)
     page.write_dl(records)
-    return _block(page)
+    return f"```text\n{page.getvalue().strip()}\n```\n"
 
 
 def _name(record: tuple[str, str]) -> str:
     """Return the long name of an option, as in `--column`."""
     return next(word for word in record[0].replace(",", " ").split() if word.startswith("--"))
-
-
-def _block(page: click.HelpFormatter) -> str:
-    return f"```text\n{page.getvalue().strip()}\n```\n"
 
 
 if __name__ == "__main__":
