@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import shutil
 from pathlib import Path
@@ -93,6 +94,35 @@ def test_a_submission_is_checked_row_by_row(ours: Path, tmp_path: Path) -> None:
     assert "incomplete: 4 of 200" in why and "answered twice" in why and "'who?'" in why
     (folder / "tested.csv").write_text((ours / "tested.csv").read_text().replace(",1,", ",0,", 1), encoding="utf-8")
     assert "of no corpus on this board" in refused(make_board([ours, folder]))
+
+
+def test_a_submission_that_cannot_be_read_is_refused_and_the_rest_stands(ours: Path, tmp_path: Path) -> None:
+    sent, empty = tmp_path / "sent", tmp_path / "nothing"
+    for folder in (sent, empty):
+        folder.mkdir()
+        shutil.copy(ours / "tested.csv", folder)
+    (sent / "broken.jsonl").write_text("no JSON\n")
+    (sent / "costs.csv").write_text("a,b\n1,2\n")
+    rows = [
+        f'{{"example_id": "{p.example_id}", "label": true, "score": NaN}}\n'
+        for p in read_predictions(ours / "bow.jsonl")
+    ]
+    (sent / "nan.jsonl").write_text("".join(rows))
+    board = make_board([ours, sent, empty])
+    assert {row.system for row in board.corpora[0].rows} == {"bow", "random", "majority"}
+    why = refused(board)
+    assert "broken.jsonl (sent): " in why and "costs.csv (sent): " in why
+    assert "200 scores are NaN" in why and "nothing: " in why and "no answers in it" in why
+
+
+def test_a_manifest_that_vouches_for_nothing_is_refused(ours: Path, tmp_path: Path) -> None:
+    bare, torn = (Path(shutil.copytree(ours, tmp_path / name)) for name in ("bare", "torn"))
+    manifest = json.loads((ours / "manifest.json").read_text())
+    (bare / "manifest.json").write_text(json.dumps({**manifest, "files": {"compare.json": {}}}))
+    (torn / "manifest.json").write_text(json.dumps({**manifest, "files": {}}))
+    (torn / "compare.json").write_text("{}")
+    why = refused(make_board([ours, bare, torn]))
+    assert "bare: " in why and "compare.json: missing, or changed" in why and "no data in it" in why
 
 
 def test_nothing_to_show_is_one_line(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ training were scored, or if it is of other texts than the first result of its co
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -226,7 +227,7 @@ def make_board(
         try:
             tested = _tested(path)
             if manifest_path(path).is_file():
-                entries += _results(path, tested)
+                entries += list(_results(path, tested))  # all of its systems, or none
             else:
                 submissions.append((path, tested))
         except DataError as wrong:
@@ -234,7 +235,9 @@ def make_board(
     known = {entry.digest: entry for entry in reversed(entries)}
     for path, tested in submissions:
         if like := known.get(tested_digest(tested)):
-            entries += _submitted(path, tested, like)
+            submitted, bad = _submitted(path, tested, like)
+            entries += submitted
+            refused += bad
         else:
             refused.append((path.name, f"{path / TESTED}: of no corpus on this board: copy it from a result that is"))
     by_corpus: dict[str, list[_Entry]] = {}
@@ -271,9 +274,11 @@ def _results(path: Path, tested: list[Example]) -> Iterator[_Entry]:
     if manifest.command not in _FILES:
         raise DataError(f"{path}: written by deadpan {manifest.command}, not by {' or '.join(_FILES)}")
     for name, facts in manifest.files.items():
-        if not (path / name).is_file() or digest(path / name) != facts["sha256"]:
+        if not (path / name).is_file() or digest(path / name) != facts.get("sha256"):
             raise DataError(f"{path / name}: missing, or changed since it was written: {_AGAIN}")
     found: dict[str, Any] = read_json(path / _FILES[manifest.command])
+    if missing := {"data", "design", "systems" if manifest.command == "detect compare" else "model"} - set(found):
+        raise DataError(f"{path / _FILES[manifest.command]}: no {min(missing)} in it: {_AGAIN}")
     if found.get("kept_seen"):
         raise DataError("texts that it was trained on were scored: leave out --keep-seen")
     known = CHECKED if found.get("near_copies_known", True) else EXACT
@@ -290,10 +295,18 @@ def _evaluated(found: Mapping[str, Any]) -> str:
     return Path(str(found["model"])).name or str(found["system"])
 
 
-def _submitted(path: Path, tested: list[Example], like: _Entry) -> Iterator[_Entry]:
+def _submitted(path: Path, tested: list[Example], like: _Entry) -> tuple[list[_Entry], list[tuple[str, str]]]:
+    """Return the systems of a submission, and its files that cannot be read, each with the reason."""
     files = sorted(file for file in path.iterdir() if file.suffix in (".jsonl", ".csv") and file.name != TESTED)
+    entries, refused = [], []
     for file in files:
-        yield _Entry(path, like.corpus, like.design, file.stem, tested, read_predictions(file), UNKNOWN)
+        try:
+            answers = read_predictions(file)
+        except DataError as wrong:  # a bad file of one participant must not stop the board
+            refused.append((f"{file.name} ({path.name})", str(wrong)))
+        else:
+            entries.append(_Entry(path, like.corpus, like.design, file.stem, tested, answers, UNKNOWN))
+    return entries, refused if files else [(path.name, f"{path}: no answers in it: add NAME.jsonl or NAME.csv")]
 
 
 def _unfit(entry: _Entry, same: Sequence[_Entry]) -> str:
@@ -311,6 +324,8 @@ def _unfit(entry: _Entry, same: Sequence[_Entry]) -> str:
         return "a text is answered twice: send one answer each"
     if strange := set(ids) - wanted:
         return f"{len(strange):,} answers to texts that are not in {TESTED}, such as {min(strange)!r}"
+    if nan := [each.example_id for each in entry.predictions if each.score is not None and math.isnan(each.score)]:
+        return f"{len(nan):,} scores are NaN, such as that of {nan[0]!r}: write null for no score"
     missing = wanted - set(ids)
     return f"incomplete: {len(missing):,} of {len(wanted):,} texts have no answer" if missing else ""
 
