@@ -33,6 +33,7 @@ class BatchServer(ThreadingHTTPServer):
         self.batches: dict[str, dict] = {}
         self.failing = ""
         self.held = False
+        self.garbled = ""
         self.lock = threading.Lock()
 
     @property
@@ -85,6 +86,12 @@ class Handler(BaseHTTPRequestHandler):
                 lines = [line for line in body.decode().splitlines() if line.startswith('{"custom_id"')]
                 server.files[name] = "\n".join(lines)
                 self.reply({"id": name, "object": "file", "purpose": "batch"})
+            case ["files" | "messages", *_, "content" | "results"] if server.garbled == "results":
+                server.garbled = ""
+                self.send(b'{"custom_id": "cut o')
+            case [*_, "files" | "batches"] if server.garbled == "sending" and body:
+                server.garbled = ""
+                self.reply([])
             case ["files", name, "content"]:
                 self.send(server.files[name].encode())
             case ["batches"]:

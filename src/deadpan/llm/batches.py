@@ -17,23 +17,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from deadpan.errors import ConfigError, DeadpanError, ModelError
+from deadpan.errors import ConfigError, ModelError
 from deadpan.journal import Journal
 from deadpan.llm.calls import call_key
 from deadpan.llm.costs import UNLIMITED_OUTPUT
 from deadpan.llm.messages import Message, Usage
 from deadpan.llm.retries import Failed
 from deadpan.llm.settings import OPENAI, PROVIDERS, LLMSettings, find_key, split_name
-from deadpan.llm.transport import (
-    STOPS,
-    Answer,
-    Endpoint,
-    HttpTransport,
-    Unsupported,
-    find_endpoint,
-    read_answer,
-    sort_status,
-)
+from deadpan.llm.transport import STOPS, Answer, Endpoint, HttpTransport, find_endpoint, read_answer, sort_status
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -174,7 +165,7 @@ class BatchTransport(HttpTransport):
             try:
                 batch = await interface.submit([request for request, _ in some.values()])
                 self.journal.append(batch, {"calls": list(some), "server": interface.endpoint.where})
-            except (Failed, Unsupported, DeadpanError) as bad:
+            except Exception as bad:  # noqa: BLE001 - whoever waits must hear of it, or would wait forever
                 for _, sent in some.values():
                     if not sent.done():
                         sent.set_exception(bad)
@@ -225,7 +216,7 @@ class _OpenAI:
             made = await self.once.batches.create(
                 input_file_id=file.id, endpoint="/v1/chat/completions", completion_window="24h"
             )
-        return made.id
+            return str(made.id)
 
     async def ended(self, batch: str) -> bool:
         """Return whether the provider is done with a batch."""
@@ -237,11 +228,11 @@ class _OpenAI:
         with _sorted_errors(self.endpoint):
             made = await self.patient.batches.retrieve(batch)
             found = [file for file in (made.output_file_id, made.error_file_id) if file]
-            texts = [(await self.patient.files.content(file)).text for file in found]
+            results = _by_name([(await self.patient.files.content(file)).text for file in found])
         if made.status == "failed":
             said = [each.message for each in (made.errors and made.errors.data) or [] if each.message]
             raise BatchFailed(f"{self.endpoint.where} refuses batch {batch}: {said[0] if said else 'no reason given'}")
-        return _by_name(texts)
+        return results
 
     def read(self, result: Mapping[str, Any], body: Mapping[str, Any]) -> Answer:
         """Return the answer to a call, or raise what a server would have said at once."""
@@ -284,19 +275,19 @@ class _Anthropic(_OpenAI):
             text = await self.once.post(
                 "/messages/batches", body={"requests": list(requests)}, cast_to=str, options=self._options
             )
-        return str(json.loads(text)["id"])
+            return str(json.loads(text)["id"])
 
     async def ended(self, batch: str) -> bool:
         """Return whether the provider is done with a batch."""
         with _sorted_errors(self.endpoint):
             text = await self.patient.get(f"/messages/batches/{batch}", cast_to=str, options=self._options)
-        return bool(json.loads(text).get("processing_status") == "ended")
+            return bool(json.loads(text).get("processing_status") == "ended")
 
     async def results(self, batch: str) -> Results:
         """Return what the provider says about each call."""
         with _sorted_errors(self.endpoint):
             text = await self.patient.get(f"/messages/batches/{batch}/results", cast_to=str, options=self._options)
-        return _by_name([text])
+            return _by_name([text])
 
     def read(self, result: Mapping[str, Any], body: Mapping[str, Any]) -> Answer:
         """Return the answer to a call, or raise what a server would have said at once."""
@@ -348,7 +339,7 @@ def _sorted_errors(endpoint: Endpoint) -> Iterator[None]:
         raise Failed(f"http_{bad.status_code}", str(bad)) from None
     except openai.APIConnectionError as bad:
         raise Failed("connection", str(bad.__cause__ or bad)) from None
-    except (ValueError, KeyError) as bad:
+    except (AttributeError, KeyError, TypeError, ValueError) as bad:  # a proxy's page, a list, half a file
         raise Failed("garbage", f"not a batch: {bad}") from None
 
 

@@ -120,6 +120,15 @@ def test_a_batch_that_the_provider_forgot_is_sent_again_by_the_next_start(tmp_pa
         assert go(server, tmp_path, provider).complete
 
 
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+@pytest.mark.parametrize("step", ["sending", "results"])
+def test_an_answer_that_is_no_batch_is_asked_for_again(tmp_path, provider, step):
+    with batch_server() as server:
+        server.garbled = step
+        assert go(server, tmp_path, provider).complete
+        assert len(server.batches) == 1 and not server.garbled
+
+
 @pytest.mark.parametrize("model", ["mistral/large", "embedded/smollm2-135m"])
 def test_a_provider_without_batches_is_refused(tmp_path, model):
     with pytest.raises(ConfigError, match="no batch interface"):
