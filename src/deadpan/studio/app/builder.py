@@ -88,7 +88,7 @@ def questions_page(request: HttpRequest) -> HttpResponse:
     if not protocol_of(study).own_questions:
         raise Http404
     if request.method == "POST" and study.is_draft and request.FILES:
-        file = request.FILES["file"]
+        file = next(iter(request.FILES.values()))
         try:
             found = parse_questions(file.read(), file.name)
             steering.change_study(study, {"questions": encode(found)}, request.user.name)

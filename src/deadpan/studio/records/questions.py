@@ -20,8 +20,8 @@ from deadpan.validation import encode
 
 OTHER_TOOLS = (".xml", ".yaml", ".yml")
 """Endings of configurations that other tools read: Label Studio's and Potato's."""
-# A configuration is a page or two; more is a mistake, or an attack.
-_LARGEST_FILE, _DEEPEST = 1_000_000, 50
+# A configuration is a page or two; more is a mistake, or an attack: PyYAML reads 40 kB per second.
+_LARGEST_FILE, _DEEPEST = 100_000, 50
 _MOST_STEPS = 11
 
 
@@ -40,11 +40,12 @@ def parse_questions(data: bytes, name: str) -> tuple[CustomQuestion, ...]:
     """Read the questions in the bytes of a file of this name."""
     try:
         if Path(name).suffix not in OTHER_TOOLS or len(data) > _LARGEST_FILE:
-            raise DataError(f"expected a configuration, {', '.join(OTHER_TOOLS)}, of at most 1 MB")
+            raise DataError(f"expected a configuration, {', '.join(OTHER_TOOLS)}, of at most 100 kB")
         text = data.decode("utf-8-sig")
         questions = _as_ours(_from_xml(text) if name.endswith(".xml") else _from_yaml(text))
-    # UnicodeDecodeError is a ValueError; a list where a table belongs has no .get
-    except (DataError, AttributeError, TypeError, ValueError, RecursionError) as bad:
+    # UnicodeDecodeError is a ValueError; a list where a table belongs has no .get; PyYAML looks "!!bool maybe" up
+    # in a dictionary; the size of a scale may be infinite.
+    except (DataError, AttributeError, ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as bad:
         raise DataError(f"{name}: {bad}") from None
     for at, field, wrong in question_problems(questions):
         shown = questions[at].name if questions else "none"
@@ -168,6 +169,8 @@ def _steps(where: str, low: Any, high: Any, step: Any, slider: bool) -> dict[str
     if low is None or high is None or str(step) not in ("1", "1.0"):
         raise DataError(f"{where}: needs min and max, in steps of 1")
     first, last = int(low), int(high)
+    if any(isinstance(end, float) and not end.is_integer() for end in (low, high)):
+        raise DataError(f"{where}: from {low} to {high}: both ends must be whole numbers")
     return {"kind": "slider" if slider or last - first >= _MOST_STEPS else "scale", "low": first, "high": last}
 
 
@@ -283,8 +286,10 @@ def _from_scheme(scheme: Mapping[str, Any]) -> CustomQuestion:
     if potato not in _POTATO_KINDS:
         raise DataError(f"{where}: a study has no question of this kind: keep {', '.join(_POTATO_KINDS)}")
     kind = _POTATO_KINDS[potato]
-    labels = scheme.get("labels") or ()
-    options = tuple(str(label.get("name", "") if isinstance(label, dict) else label) for label in labels)
+    labels = scheme.get("labels") or []
+    if not isinstance(labels, list):
+        raise DataError(f"{where}: labels are a list, not {labels!r}")
+    options = tuple(_word(where, label.get("name", "") if isinstance(label, dict) else label) for label in labels)
     values: dict[str, Any] = {"kind": kind}
     if kind in ("choice", "many", "ranking", "spans"):
         values["options"] = options
@@ -305,6 +310,12 @@ def _from_scheme(scheme: Mapping[str, Any]) -> CustomQuestion:
     )  # fmt: skip
 
 
+def _word(where: str, value: Any) -> str:
+    if isinstance(value, bool):  # YAML reads yes, no, on and off as well
+        raise DataError(f'{where}: an answer is read as {value}: put it in quotes ("yes", "no")')
+    return str(value)
+
+
 def _potato_condition(where: str, logic: Any) -> Condition:
     if not logic:
         return "", ()
@@ -313,7 +324,7 @@ def _potato_condition(where: str, logic: Any) -> Condition:
     if not isinstance(one, dict) or one.get("operator") not in ("equals", "contains"):
         raise DataError(f"{where}: display_logic needs one condition, with the operator equals or contains")
     value = one.get("value")
-    return str(one.get("schema", "")), tuple(str(v) for v in (value if isinstance(value, list) else [value]))
+    return str(one.get("schema", "")), tuple(_word(where, v) for v in (value if isinstance(value, list) else [value]))
 
 
 def _to_yaml(questions: Sequence[CustomQuestion]) -> str:
