@@ -111,6 +111,8 @@ def test_answers_of_a_studio_export_are_words_or_numbers() -> None:
         ("0", "b", "sarcasm", "no"),
         ("1", "a", "sarcasm", "unsure"),
         ("1", "a", "why", "no"),
+        ("1", "b", "why", "--1"),
+        ("1", "c", "why", "9" * 5_000),
     ]
     judgments = [Judgment(item, who, question, answer, 1.0, "") for item, who, question, answer in said]
     assert [dict(e.meta) for e in with_answers(rows, judgments)] == [{"answers": {"a": 1, "b": 0}}, {}]

@@ -71,7 +71,7 @@ class ConversationalSarcasm(TabularReader):
         for rater, answer in given.items():
             try:
                 value = float(answer)  # "1", 1 and "1.0" all occur
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError):
                 value = float("nan")
             if value.is_integer() and self.scale[0] <= value <= self.scale[1]:
                 answers[rater] = int(value)

@@ -158,7 +158,7 @@ def with_answers(examples: Iterable[Example], judgments: Iterable[Judgment]) -> 
 
 def _number(answer: str) -> int | None:
     word = answer.strip()
-    if word.lstrip("-").isdecimal():
+    if word.removeprefix("-").isdecimal() and len(word) < 20:
         return int(word)
     label = read_label(word, EVERYDAY)
     return None if label is None else int(label)
