@@ -53,8 +53,6 @@ def reference() -> str:
         own = [record for record in options if shared.get(_name(record)) != record]
         if own:
             listing.write_dl(own)
-        if command is program:
-            command.format_commands(context, listing)
         pieces = [] if _group(command) else command.collect_usage_pieces(context)
         usage = " ".join([name, *(piece for piece in pieces if piece != "[OPTIONS]")])
         text = "\n\n".join(part for page in (about, listing) if (part := dedent(page.getvalue()).strip()))
