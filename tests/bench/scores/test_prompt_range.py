@@ -66,6 +66,15 @@ def test_options_are_shuffled_by_seed_in_all_but_the_papers_prompt(tmp_path, pro
     assert check_submission(own.path, SET).rows == 60
 
 
+def test_a_model_without_the_papers_prompt_keeps_its_row(tmp_path, prompt):
+    ask(tmp_path / "runs", prompt("terse", TERSE))
+    other = "openai/gpt-5"
+    run_models([other], job(SET), tmp_path / "more", clock=FAST, answerers={other: Scripted(right)},
+               prompts=[prompt("terse", TERSE)])  # fmt: skip
+    [own] = [run.path for run in find_runs([tmp_path / "more"]) if run.plan.own_prompt]
+    assert score_bench([tmp_path / "runs", own]).names == (MODEL, f"{other}+prompt-terse")
+
+
 def test_the_board_shows_the_range(tmp_path, prompt):
     ask(tmp_path / "runs", prompt("terse", TERSE))
     write_leaderboard([tmp_path / "runs"], tmp_path / "site", items=SET)
@@ -86,6 +95,8 @@ def test_a_finished_prompt_is_not_asked_again_and_a_changed_one_is_another(tmp_p
     [
         ("{utterance} {question}", "no {options}"),
         ("{mood}{options}", "unknown field {mood}"),
+        ("{utterance} {question} {options:d}", "unknown field {options:d}"),
+        ("{utterance!r} {question} {options}", "unknown field {utterance!r}"),
         ("{options", "not a prompt"),
     ],
 )

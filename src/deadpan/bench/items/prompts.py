@@ -151,7 +151,12 @@ class OwnPrompt:
         """Read a template: plain text with {question}, {options} and others of its fields in braces."""
         try:
             text = Path(path).read_text(encoding="utf-8-sig").strip()
-            found = {field for _, field, _, _ in Formatter().parse(text) if field is not None}
+            # A field is named as it stands in its braces: {options:d} and {question!r} are none.
+            found = {
+                f"{name}!{change}" if change else f"{name}:{form}" if form else name
+                for _, name, form, change in Formatter().parse(text)
+                if name is not None
+            }
         except (OSError, ValueError) as bad:
             raise DataError(
                 f"{path}: not a prompt ({bad}): give a text file; a brace is written {{{{ or }}}}"

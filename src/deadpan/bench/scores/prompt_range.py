@@ -46,8 +46,9 @@ class PromptRange:
 
 
 def headlines(runs: Sequence[BenchRun]) -> list[BenchRun]:
-    """Return the runs by prompts of the package; if there are no others, those by one's own."""
-    return [run for run in runs if not run.plan.own_prompt] or list(runs)
+    """Return the runs by prompts of the package; of a model that has none, those by one's own."""
+    known = {run.plan.model for run in runs if not run.plan.own_prompt}
+    return [run for run in runs if not run.plan.own_prompt or run.plan.model not in known]
 
 
 def prompt_ranges(runs: Sequence[BenchRun], seed: int = 0) -> tuple[PromptRange, ...]:
