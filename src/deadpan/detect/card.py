@@ -109,8 +109,8 @@ def read_card(detector: str) -> Card | None:
 def need_card(detector: str) -> Card:
     """Return the card of a detector; that there is none is an error."""
     card = read_card(detector)
-    if card is None:
-        raise ConfigError(f"{detector}: only the detectors that come with the package have a card")
+    if card is None or "held_out" not in card.facts:
+        raise ConfigError(f"{detector}: only the detectors of the package have a card: base, encoder or auto")
     return card
 
 

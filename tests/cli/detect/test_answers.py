@@ -156,6 +156,13 @@ def test_systems_are_listed_with_their_state(run):
     assert "linear" in run("detect", "systems")[1]
 
 
+def test_a_card_is_of_a_detector_of_the_package(run):
+    assert "Reddit replies" in run("detect", "systems", "--card", "base")[1]
+    status, out, err = run("detect", "systems", "--card", "linear")
+    assert (status, out) == (2, "")
+    assert "base, encoder or auto" in err
+
+
 def test_a_reader_who_leaves_is_no_error(model, tmp_path):
     (tmp_path / "many.txt").write_text("oh sure\n" * 200_000)
     script = f"{sys.executable} -m deadpan detect predict --detector {model} {tmp_path / 'many.txt'} | head -n 1"

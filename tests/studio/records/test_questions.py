@@ -92,6 +92,7 @@ _CHOICE = '<Choices name="a" toName="t"><Choice value="1"/><Choice value="2"/></
         ("<View/>", "needs a question"),
         ('<!DOCTYPE b [<!ENTITY a "aaa"><!ENTITY c "&a;&a;">]><View>&c;</View>', "DOCTYPE"),
         ("<View>" * 100_000 + "</View>" * 100_000, ""),
+        ("<View>" * 5_000 + "</View>" * 5_000, "nested too deeply"),
     ],
 )
 def test_a_bad_label_studio_configuration_is_an_error_that_names_the_tag(text, named):
@@ -105,6 +106,8 @@ def test_a_bad_label_studio_configuration_is_an_error_that_names_the_tag(text, n
     [
         ("annotation_schemes: [{annotation_type: image_annotation, name: box, labels: [a]}]", "'box'"),
         ("annotation_schemes: [{annotation_type: slider, name: s}]", "'s'"),
+        ("annotation_schemes: [{annotation_type: likert, name: l, size: five}]", "'l'"),
+        ("annotation_schemes: [{annotation_type: slider, name: s, min: 0, max: x}]", "'s'"),
         ("annotation_schemes: [{annotation_type: text, name: t, labels: [a, b]}]", "'t'"),
         ("annotation_schemes: [{annotation_type: radio, name: r, labels: 5}]", ""),
         ("annotation_schemes: [{annotation_type: text, name: t, display_logic: {show_when: []}}]", "'t'"),
@@ -136,7 +139,7 @@ def test_other_protocols_and_endings_are_refused(site, items, tmp_path):
         write_questions(site.make("reader-judgment", items(1)), tmp_path / "q.xml")
     with pytest.raises(DataError, match="expected a configuration"):
         parse_questions(b"", "q.json")
-    with pytest.raises(DataError, match="utf-8"):
+    with pytest.raises(DataError, match="not UTF-8"):
         parse_questions(b"\xff\xfe<", "q.xml")
 
 

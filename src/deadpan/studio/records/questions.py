@@ -43,9 +43,13 @@ def parse_questions(data: bytes, name: str) -> tuple[CustomQuestion, ...]:
             raise DataError(f"expected a configuration, {', '.join(OTHER_TOOLS)}, of at most 100 kB")
         text = data.decode("utf-8-sig")
         questions = _as_ours(_from_xml(text) if name.endswith(".xml") else _from_yaml(text))
-    # UnicodeDecodeError is a ValueError; a list where a table belongs has no .get; PyYAML looks "!!bool maybe" up
-    # in a dictionary; the size of a scale may be infinite.
-    except (DataError, AttributeError, ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as bad:
+    except UnicodeDecodeError:
+        raise DataError(f"{name}: not UTF-8 text: save it as UTF-8") from None
+    except RecursionError:
+        raise DataError(f"{name}: nested too deeply: copy the whole configuration") from None
+    # A list where a table belongs has no .get; PyYAML looks "!!bool maybe" up in a dictionary; the size of a scale
+    # may be infinite.
+    except (DataError, AttributeError, ArithmeticError, LookupError, TypeError, ValueError) as bad:
         raise DataError(f"{name}: {bad}") from None
     for at, field, wrong in question_problems(questions):
         shown = questions[at].name if questions else "none"
@@ -168,10 +172,17 @@ def _steps(where: str, low: Any, high: Any, step: Any, slider: bool) -> dict[str
     """Return a slider, or a scale where there are few steps."""
     if low is None or high is None or str(step) not in ("1", "1.0"):
         raise DataError(f"{where}: needs min and max, in steps of 1")
-    first, last = int(low), int(high)
+    first, last = _whole(where, low), _whole(where, high)
     if any(isinstance(end, float) and not end.is_integer() for end in (low, high)):
         raise DataError(f"{where}: from {low} to {high}: both ends must be whole numbers")
     return {"kind": "slider" if slider or last - first >= _MOST_STEPS else "scale", "low": first, "high": last}
+
+
+def _whole(where: str, value: Any) -> int:
+    try:
+        return int(value)
+    except (TypeError, ValueError):
+        raise DataError(f"{where}: {value!r} is not a whole number") from None
 
 
 def _xml_ranking(tag: ElementTree.Element) -> dict[str, Any]:
@@ -185,7 +196,11 @@ _CONTROLS: Mapping[str, Callable[[ElementTree.Element], dict[str, Any]]] = {
         "kind": "many" if tag.get("choice") == "multiple" else "choice",
         "options": _xml_options(tag, "Choice"),
     },
-    "Rating": lambda tag: {"kind": "scale", "low": 1, "high": int(tag.get("maxRating", "5"))},
+    "Rating": lambda tag: {
+        "kind": "scale",
+        "low": 1,
+        "high": _whole(f"<Rating name={tag.get('name')!r}>", tag.get("maxRating", "5")),
+    },
     "Number": _xml_number,
     "TextArea": lambda tag: {"kind": "text"},
     "Ranker": _xml_ranking,
@@ -296,7 +311,7 @@ def _from_scheme(scheme: Mapping[str, Any]) -> CustomQuestion:
     elif kind == "text" and len(options) > 1:
         raise DataError(f"{where}: several fields in one scheme: write a scheme for each")
     elif kind == "scale":
-        values |= {"low": 1, "high": int(scheme.get("size", 5))}
+        values |= {"low": 1, "high": _whole(where, scheme.get("size", 5))}
     elif kind in ("slider", "number"):
         low, high = (scheme.get(end, scheme.get(f"{end}_value")) for end in ("min", "max"))
         values = _steps(where, low, high, scheme.get("step", 1), slider=kind == "slider")
