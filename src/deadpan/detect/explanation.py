@@ -180,14 +180,15 @@ class Explanation(Result):
         if self.label is None:
             return [self._side(up, sides[up]) for up in (True, False) if sides[up]]
         lines = []
+        places = _places(self.bands)
         if sides[self.label]:
             first, *others = sides[self.label]
             prior = self.bands.prevalence if self.bands else 0.5
             share = first.push / (log_odds(self.score or 0.0) - log_odds(prior) or math.inf)
             lines.append(f"{'Mostly' if share >= MOSTLY else 'Partly'} because of {self._name(first)}: without it "
-                         f"the score {'falls' if self.label else 'rises'} from {self.score:.2f} to "
-                         f"{first.without:.2f}.")  # fmt: skip
-            lines += [f"Also because of {self._name(each)}: {each.without:.2f} without it." for each in others]
+                         f"the score {'falls' if self.label else 'rises'} from {self.score:.{places}f} to "
+                         f"{first.without:.{places}f}.")  # fmt: skip
+            lines += [f"Also because of {self._name(each)}: {each.without:.{places}f} without it." for each in others]
         against = [piece for piece in sides[not self.label] if abs(piece.push) >= STRONG]
         if against:
             lines.append(self._side(not self.label, against))
@@ -196,7 +197,8 @@ class Explanation(Result):
         return lines
 
     def _side(self, up: bool, pieces: Sequence[Influence]) -> str:
-        named = " and ".join(f"{self._name(piece)} ({piece.without:.2f} without it)" for piece in pieces)
+        places = _places(self.bands)
+        named = " and ".join(f"{self._name(piece)} ({piece.without:.{places}f} without it)" for piece in pieces)
         verb = "points" if len(pieces) == 1 else "point"
         return f"{named[0].upper()}{named[1:]} {verb} {'to' if up else 'away from'} {self.category or 'sarcasm'}."
 
@@ -262,19 +264,25 @@ def meaning(prediction: Prediction, bands: Bands | None, card: Card | None, lang
     score = prediction.score or 0.0
     if bands is None:
         return f"score {score:.2f} from 0 to 1, which is not calibrated: no probability."
+    places = _places(bands)
     if prediction.label is None:
         low, high = (at_prevalence(edge, bands.prevalence) for edge in bands.languages.get(language, (0.0, 1.0)))
         risk = card.risk(language) if card else None
         wrong = "" if risk is None else f"; even beyond it {risk:.0%} of answers are wrong"
-        return f"the score {score:.2f} is too close to call, between {low:.2f} and {high:.2f}{wrong}."
+        shown, low_shown, high_shown = (f"{number:.{places}f}" for number in (score, low, high))
+        return f"the score {shown} is too close to call, between {low_shown} and {high_shown}{wrong}."
     weak = "weak evidence, " if is_weak(prediction, bands) else ""
     texts = card.calibrated_on(language) if card else None
     if texts is None:
-        return f"{weak}score {score:.2f} where {bands.prevalence:.0%} of texts are sarcastic."
-    return (
-        f"{weak}sarcasm is {score:.0%} probable (calibrated on {texts}) where {bands.prevalence:.0%} of texts "
-        "are sarcastic."
-    )
+        return f"{weak}score {score:.{places}f} where {bands.prevalence:.{places - 2}%} of texts are sarcastic."
+    chance, rate = f"{score:.{places - 2}%}", f"{bands.prevalence:.{places - 2}%}"
+    return f"{weak}sarcasm is {chance} probable (calibrated on {texts}) where {rate} of texts are sarcastic."
+
+
+def _places(bands: Bands | None) -> int:
+    """Return the decimals of a score; where few texts are sarcastic, all scores begin with 0.0."""
+    rarer = min(bands.prevalence, 1 - bands.prevalence) if bands else 0.5
+    return max(2, 1 - math.floor(math.log10(rarer)))
 
 
 def is_weak(prediction: Prediction, bands: Bands | None) -> bool | None:

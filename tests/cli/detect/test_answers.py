@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -188,3 +189,10 @@ def test_a_pipe_is_answered_before_it_ends(model):
         assert json.loads(process.stdout.readline())["example_id"] == "1"
         process.stdin.close()
         assert process.wait() == 0
+
+
+def test_where_sarcasm_is_rare_scores_have_the_decimals_that_tell_them_apart(run):
+    told = run("detect", "Great.", "--prevalence", "0.02", "--detector", "base")[1]
+    numbers = re.findall(r"\d\.\d+", told)
+    assert numbers and all(len(number) == len("0.000") for number in numbers), told
+    assert "10.0% of texts" not in run("detect", "It rains.", "--prevalence", "0.1", "--detector", "base")[1]
