@@ -26,6 +26,7 @@ from deadpan.progress import Progress, silent
 from deadpan.records import Example
 from deadpan.results import Result
 from deadpan.stats.interval import BoolArray, FloatArray, IntArray, Interval
+from deadpan.stats.paired import t_quantile
 from deadpan.stats.scores import confusion, macro_f1
 from deadpan.storage import OutputPage
 
@@ -230,9 +231,7 @@ def _needed(curve: Curve, goal: float, sizes: Sequence[int]) -> float:
 
 def _over(values: Sequence[float] | FloatArray) -> Interval:
     """Return the mean over replays with a t interval."""
-    from scipy.stats import t
-
     found = np.array(values)
     mean = float(found.mean())
-    half = float(t.ppf(0.975, len(found) - 1)) * float(found.std(ddof=1)) / len(found) ** 0.5
+    half = t_quantile(0.975, len(found) - 1) * float(found.std(ddof=1)) / len(found) ** 0.5
     return Interval(mean, mean - half, mean + half, 0.95, len(found))
