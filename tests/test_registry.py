@@ -26,6 +26,8 @@ def test_an_unknown_name_lists_the_choices_and_the_nearest():
 def test_a_missing_extra_names_the_pip_command():
     with pytest.raises(MissingExtra, match=r"deadpan\[studio\].*: pip install "):
         need("no_such_library_at_all", "studio")
+    with pytest.raises(MissingExtra, match=r"this needs no_such_library \("):
+        need("no_such_library.parquet", "parquet")
 
 
 def test_a_library_that_is_there_is_given():

@@ -35,7 +35,8 @@ class MissingExtra(DeadpanError):
     """A library of an optional extra is not installed."""
 
     def __init__(self, library: str, extra: str) -> None:
-        library = "scikit-learn" if library.startswith(("sklearn", "scipy")) else library  # which brings scipy
+        package = library.partition(".")[0]
+        library = "scikit-learn" if package in ("sklearn", "scipy", "threadpoolctl") else package  # which brings both
         super().__init__(f"this needs {library} (deadpan[{extra}]), which is not installed: {pip_install(extra)}")
         self.library = library
         self.extra = extra
