@@ -61,6 +61,17 @@ def test_an_answer_never_contradicts_the_score_that_is_shown():
             assert said.label is None or said.label == (said.score > 0.5)
 
 
+@pytest.mark.parametrize("prevalence", [0.02, 0.1, 0.5, 0.99])
+def test_the_band_that_is_told_holds_exactly_the_scores_without_an_answer(prevalence):
+    bands = Bands(prevalence, {"en": (0.35, 0.61)})
+    low, high = bands.undecided("en")
+    examples = [Example(f"{number}", Turn("", "Oh, rain again.")) for number in range(1, 100)]
+    scored = [Prediction(e.id, None, int(e.id) / 100) for e in examples]
+    for answer in bands.judge(examples, scored, ["en"] * len(examples)):
+        assert (answer.label is None) is (low < answer.score < high)
+    assert bands.undecided("ko") is None
+
+
 def test_a_score_belongs_to_a_prevalence():
     assert at_prevalence(0.5, 0.2) == pytest.approx(0.2)
     assert at_prevalence(at_prevalence(0.7, 0.1), 0.5, known=0.1) == pytest.approx(0.7)

@@ -16,7 +16,7 @@ from statistics import median
 
 from deadpan.detect.card import Card
 from deadpan.detect.detector import AUTO, ENCODER, Detector, best_detector, load_at
-from deadpan.detect.verdicts import MARKED, NAMES, NO_WORDS, Bands, at_prevalence, guess_language
+from deadpan.detect.verdicts import MARKED, NAMES, NO_WORDS, Bands, guess_language
 from deadpan.errors import ConfigError
 from deadpan.formats.labels import CANNOT_TELL, NOT_SUPPORTED, label_words
 from deadpan.page import Summary, Table
@@ -266,7 +266,7 @@ def meaning(prediction: Prediction, bands: Bands | None, card: Card | None, lang
         return f"score {score:.2f} from 0 to 1, which is not calibrated: no probability."
     places = _places(bands)
     if prediction.label is None:
-        low, high = (at_prevalence(edge, bands.prevalence) for edge in bands.languages.get(language, (0.0, 1.0)))
+        low, high = bands.undecided(language) or (0.0, 1.0)
         risk = card.risk(language) if card else None
         wrong = "" if risk is None else f"; even beyond it {risk:.0%} of answers are wrong"
         shown, low_shown, high_shown = (f"{number:.{places}f}" for number in (score, low, high))

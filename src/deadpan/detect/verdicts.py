@@ -131,6 +131,14 @@ class Bands:
         """Return the same bands with scores for another prevalence."""
         return replace(self, prevalence=check_prevalence(prevalence))
 
+    def undecided(self, language: str) -> tuple[float, float] | None:
+        """Return the two shown scores between which a detector cannot tell; None without a band."""
+        if language not in self.languages:
+            return None
+        low, high = (at_prevalence(edge, self.prevalence) for edge in self.languages[language])
+        # Beyond the band, an answer still needs a score on its own side of EVEN.
+        return min(low, EVEN), max(high, EVEN)
+
     def judge(
         self, examples: Sequence[Example], predictions: Sequence[Prediction], languages: Sequence[str]
     ) -> list[Prediction]:

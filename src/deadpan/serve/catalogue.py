@@ -22,7 +22,7 @@ from deadpan.detect.detector import (
     encoder_is_ready,
 )
 from deadpan.detect.explanation import Influence, explain
-from deadpan.detect.verdicts import MARKED, NAMES, NO_WORDS, at_prevalence, guess_language
+from deadpan.detect.verdicts import MARKED, NAMES, NO_WORDS, guess_language
 from deadpan.errors import ConfigError, ModelError
 from deadpan.formats.labels import label_word
 from deadpan.llm import EMBEDDED_PREFIX, LLMSettings, Message, default_model, embedded_server, system, user
@@ -95,8 +95,7 @@ class ServedModel:
 
     def _band(self, language: str) -> list[float]:
         bands = self.detector.bands
-        found = bands.languages.get(language, ()) if bands else ()
-        return [round(at_prevalence(score, bands.prevalence), 6) for score in found] if bands else []
+        return [round(score, 6) for score in (bands and bands.undecided(language)) or ()]
 
     def at(self, prevalence: float | None) -> ServedModel:
         """Return the detector with scores for another share of sarcastic texts."""
