@@ -103,3 +103,8 @@ def test_a_finished_prompt_is_not_asked_again_and_a_changed_one_is_another(tmp_p
 def test_a_prompt_that_cannot_be_asked_is_refused(prompt, text, said):
     with pytest.raises((ConfigError, DataError), match=said):
         prompt("bad", text)
+
+
+def test_a_prompt_that_is_not_there_is_an_error_without_the_words_of_the_system(tmp_path):
+    with pytest.raises(DataError, match=r"nope\.txt: cannot be read \(No such file or directory\)"):
+        OwnPrompt.read(tmp_path / "nope.txt")

@@ -157,7 +157,9 @@ class OwnPrompt:
                 for _, name, form, change in Formatter().parse(text)
                 if name is not None
             }
-        except (OSError, ValueError) as bad:
+        except OSError as bad:
+            raise DataError(f"{path}: cannot be read ({bad.strerror}): give a text file") from None
+        except ValueError as bad:
             raise DataError(
                 f"{path}: not a prompt ({bad}): give a text file; a brace is written {{{{ or }}}}"
             ) from None

@@ -103,6 +103,8 @@ def fill_index(
     files = _index_files(path)
     names = [file.relative_to(path).as_posix() if path.is_dir() else file.name for file in files]
     wanted = _wanted(files, names)
+    if not wanted.every:
+        raise DataError(f"{path}: no ids in it: give an index file of SARC, or one id per line")
     known = _read_hashes(path, hashes)
     chosen, options = configure(settings, changes)
     build = Build(out, chosen, options, progress)
