@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -13,7 +14,7 @@ from types import SimpleNamespace
 import pytest
 
 from deadpan.errors import pip_install
-from deadpan.installation import EXTRAS, Installation
+from deadpan.installation import EXTRAS, Fixes, Installation
 
 
 def installation(**missing: list[str]) -> Installation:
@@ -61,6 +62,14 @@ def test_a_long_command_is_broken_as_a_shell_reads_it():
     names = ["llm", "plots", "neural", "corpus", "spark", "generate", "bench", "studio", "ko", "excel", "serve"]
     shown = str(installation(**{name: ["x"] for name in names}).fixes())
     assert " \\\n" in shown and "[llm,plots," in shown
+
+
+@pytest.mark.parametrize("length", [5, 20, 30, 40, 50])
+def test_a_long_command_is_whole_wherever_deadpan_lies(length):
+    command = f"/{'p' * length}/python -m pip install -c /{'c' * length}/constraints.txt -e '/a b{'d' * length}[serve]'"
+    shown = str(Fixes((command,))).partition("\n")[2]
+    read = subprocess.run(["sh", "-c", f"printf '%s\\n' {shown}"], capture_output=True, text=True, check=False)
+    assert read.stdout.splitlines() == shlex.split(command), read.stderr
 
 
 EXAMPLES = Path(__file__).parent.parent / "examples"

@@ -125,9 +125,17 @@ def _is_here(library: str) -> bool:
 
 
 def _continued(command: str) -> tuple[str, ...]:
-    """Return a long command as two lines that a shell reads as one, so that it can still be copied."""
-    before, between, last = command.rpartition(" ")
-    return (command,) if len(command) <= LINE or not between else (f"{before} \\", f"  {last}")
+    """Return a long command as lines that a shell reads as one, so that it can still be copied."""
+    if len(command) <= LINE:
+        return (command,)
+    first, *words = (shlex.quote(word) for word in shlex.split(command))
+    lines = [first]
+    for word in words:
+        if len(f"{lines[-1]} {word} \\") <= LINE:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(f"  {word}")
+    return (*(f"{line} \\" for line in lines[:-1]), lines[-1])
 
 
 def _existing(path: Path) -> Path:
