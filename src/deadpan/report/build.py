@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from deadpan import __version__
 from deadpan.arguments import check_path
@@ -129,7 +130,7 @@ def check(folder: Path, manifest: Manifest) -> str:
     if newer := _newer(manifest.version):
         return newer
     left = HASHED
-    for name, facts in sorted(manifest.files.items(), key=lambda listed: listed[1].get("bytes") or 0):
+    for name, facts in sorted(manifest.files.items(), key=_listed_size):
         path = folder / name
         if Path(name).is_absolute() or ".." in Path(name).parts:
             return f"manifest.json names a file outside of the folder, {name}"
@@ -140,6 +141,11 @@ def check(folder: Path, manifest: Manifest) -> str:
         if size != facts.get("bytes") or (left >= 0 and digest(path) != facts.get("sha256")):
             return f"{name} does not match manifest.json (changed, damaged or cut off): write the output again"
     return ""
+
+
+def _listed_size(listed: tuple[str, Mapping[str, Any]]) -> int:
+    size = listed[1].get("bytes")
+    return size if isinstance(size, int) else 0  # a manifest that was edited may say anything
 
 
 def _newer(version: str) -> str:

@@ -7,6 +7,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from deadpan.detect import SYSTEMS  # noqa: E402
+from deadpan.detect.neural import networks  # noqa: E402
 from deadpan.detect.neural.networks import (  # noqa: E402
     Attention,
     Convolution,
@@ -129,7 +130,8 @@ def test_a_network_gives_a_text_the_same_answer_in_any_company(name):
     features = 3 if name == "dense-lstm" else 0
     start = torch.randn(20, DIMENSION)
     start[0] = 0
-    network = SYSTEMS.load(name)().build(Shape(start, HIDDEN, 0.5, features)).eval()
+    system = SYSTEMS.load(name)()
+    network = getattr(networks, system.network)(Shape(start, HIDDEN, 0.5, features), *system.layers).eval()
     numbers = torch.tensor([[3, 4, 5, 0, 0, 0], [6, 7, 8, 9, 10, 11]])
     more = (torch.rand(2, features),) if features else ()
     together = network(numbers, torch.tensor([3, 6]), *more)
