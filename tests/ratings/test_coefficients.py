@@ -260,3 +260,8 @@ def test_no_interval_of_perfect_agreement_goes_below_minus_1() -> None:
     found = ag.agreement(ag.ratings_from_matrix(rows), resamples=50)
     assert (found["fleiss"].value, found["fleiss"].low) == (1.0, -1.0)
     assert found["alpha"].low == -1.0
+
+
+def test_no_interval_of_a_kappa_of_zero_goes_below_minus_1() -> None:
+    kappa = ag.cohen_kappa(ag.ratings_from_matrix([["1", "1"], ["0", "1"]]))
+    assert (kappa.value, kappa.low, kappa.high) == (0.0, -1.0, 1.0)

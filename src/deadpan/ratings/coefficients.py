@@ -300,7 +300,7 @@ def _over_items(
     if abs(found.value) < 1e-12 and limits is not None:
         # A rater who gives one answer has a kappa of 0 in every resample: the error is that of chance agreement.
         half = float(NormalDist().inv_cdf((1 + level) / 2) * np.sqrt(by_chance / (n * (1 - by_chance))))
-        return replace(found, low=max(-half, limits[0]), high=min(half, 1.0))
+        return replace(found, low=max(-half, limits[0], -1.0), high=min(half, 1.0))
     return replace(found, low=max(found.low, min(found.value, -1.0)))
 
 

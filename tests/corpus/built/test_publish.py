@@ -73,6 +73,7 @@ def test_bad_input_is_one_line_and_leaves_nothing(built: Path, tmp_path: Path) -
     (tmp_path / "unknown.txt").write_text("zzz1\nzzz2\n")
     with pytest.raises(DataError, match=r"none of the 2 ids is in these dumps \(2010-01 to 2010-02\)"):
         fill_index(tmp_path / "unknown.txt", dumps_of(built), tmp_path / "out", memory="500MB")
+    assert not list((tmp_path / "out").rglob("*.parquet"))  # the texts of the dumps
     (tmp_path / "empty.txt").write_text("\n")
     with pytest.raises(DataError, match=r"empty\.txt: no ids in it"):
         fill_index(tmp_path / "empty.txt", dumps_of(built), tmp_path / "out", memory="500MB")

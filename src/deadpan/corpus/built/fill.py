@@ -197,6 +197,7 @@ def _fill(build: Build, ingested: Ingested, wanted: WantedIds, known: Mapping[st
     if not said and not posted:
         months = [month for unit in ingested.units for month in unit.months]
         span = f"{month_name(min(months))} to {month_name(max(months))}"
+        shutil.rmtree(build.checkpoints.root)  # nothing to resume, and it has the texts of all dumps
         raise DataError(f"none of the {len(missing):,} ids is in these dumps ({span}): give the dumps of their months")
     folders = [name for name in wanted.folders if name]
     pairs = [(folder, id) for folder in folders for id in sorted(wanted.folders[folder])]
